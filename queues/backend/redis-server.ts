@@ -108,7 +108,7 @@ function makeSocketDirectory(path: string): void {
 
 /** The process id of the server that answers at `socket` and has loaded its data; undefined: none answers. Tries once. */
 async function runningServerPid(socket: string): Promise<number | undefined> {
-  const client = connect({ socket }, { maxRetriesPerRequest: null, connectTimeout: 1_000, retryStrategy: () => null });
+  const client = connect({ kind: 'socket', socket }, { maxRetriesPerRequest: null, connectTimeout: 1_000, retryStrategy: () => null });
   try {
     const information = await client.info('server');
     return Number(/process_id:(\d+)/.exec(information)?.[1]);

@@ -1,21 +1,20 @@
-/** The queue in Redis or a compatible server. */
-import { Redis, type RedisOptions } from 'ioredis';
+/** The queue in Redis or a compatible server: one, a master that sentinels watch, or a cluster. */
+import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { Driver } from './driver.ts';
 import type { FairQueueing } from './fair-queueing.ts';
+import { explainError, explainRedis } from './redis-errors.ts';
+import type { RedisAddress } from './redis-url.ts';
 import type { SettingsStore } from './settings.ts';
 import type { RecoverStalledJobs } from './stalled-jobs.ts';
 
 const CONNECT_MS = 2_000;
 
-/** Address of a server: a URL, or a local socket. */
-export type RedisAddress = { readonly url: string } | { readonly socket: string };
-
-/** @throws Fault service/unavailable — the server cannot be reached */
+/** @throws Fault service/unavailable — the servers cannot be reached; config/invalid — they are not of the kind that the address says */
 export async function openRedis(
   address: RedisAddress,
-  prefix: string,
+  name: string,
   description: string,
   afterClose?: () => Promise<void>,
 ): Promise<Driver> {
@@ -25,15 +24,19 @@ export async function openRedis(
   // Commands of producers fail while the connection is down; those of consumers wait for it.
   const producer = connect(address, { enableOfflineQueue: false, maxRetriesPerRequest: 0, connectTimeout: CONNECT_MS, retryStrategy });
   try {
-    await waitUntilReady(producer, description);
+    await waitUntilReady(producer, address, description);
+    if (address.kind === 'server') await assertNoNode(producer, description);
   } catch (error) {
     closed = true;
     producer.disconnect();
     throw error;
   }
   const consumer = connect(address, { maxRetriesPerRequest: null, connectTimeout: CONNECT_MS, retryStrategy });
+  // BullMQ's scripts change several keys at once. A cluster keeps those with one tag in braces on one node.
+  const prefix = address.kind === 'cluster' ? `{${name}}` : name;
   return {
     kind: 'redis',
+    prefix,
     description,
     factory: undefined,
     connection: (role) => (role === 'producer' ? producer : consumer),
@@ -58,29 +61,71 @@ export function describeRedis(url: string): string {
   return `Redis at ${redact(url)}`;
 }
 
+/** A client of a cluster has the same commands. */
 export function connect(address: RedisAddress, options: RedisOptions): Redis {
-  const client = 'url' in address ? new Redis(address.url, options) : new Redis({ ...options, path: address.socket });
+  const client = clientOf(address, options);
   // BullMQ's objects report connection errors; without any listener an error would end the process.
   client.on('error', () => undefined);
   client.setMaxListeners(0);
-  return client;
+  return client as Redis;
 }
 
-function waitUntilReady(client: Redis, description: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let lastError: Error | undefined;
-    const fail = (): void => {
-      const why = lastError === undefined ? `no answer within ${CONNECT_MS / 1000} s` : lastError.message;
-      reject(new Fault('service/unavailable', `The queue (${description}) cannot be reached: ${why}`, { cause: lastError }));
+function clientOf(address: RedisAddress, options: RedisOptions): Redis | Cluster {
+  if (address.kind === 'socket') return new Redis({ ...options, path: address.socket });
+  const tls = address.tls === undefined ? {} : { tls: address.tls };
+  if (address.kind === 'server') return new Redis(address.url, { ...options, ...tls });
+  const { hosts, username, password } = address;
+  const { retryStrategy, enableOfflineQueue, ...rest } = options;
+  const common: RedisOptions = { ...rest, ...tls, username, password };
+  if (address.kind === 'cluster') {
+    return new Cluster([...hosts], {
+      redisOptions: common,
+      ...(enableOfflineQueue === undefined ? {} : { enableOfflineQueue }),
+      clusterRetryStrategy: retryStrategy as ClusterOptions['clusterRetryStrategy'],
+      // The names of certificates are those that the nodes announce, not the addresses that they stand for.
+      dnsLookup: (name, found) => found(null, name),
+    });
+  }
+  return new Redis({
+    ...common,
+    ...(enableOfflineQueue === undefined ? {} : { enableOfflineQueue }),
+    retryStrategy,
+    db: address.database,
+    sentinels: [...hosts],
+    name: address.master,
+    sentinelUsername: address.sentinelUsername,
+    sentinelPassword: address.sentinelPassword,
+    ...(address.tls === undefined ? {} : { enableTLSForSentinelMode: true, sentinelTLS: address.tls }),
+    sentinelRetryStrategy: retryStrategy as RedisOptions['sentinelRetryStrategy'],
+    // After a fail-over the former master is a replica: the connection asks the sentinels again and repeats the command.
+    reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
+  });
+}
+
+async function waitUntilReady(client: Redis, address: RedisAddress, description: string): Promise<void> {
+  let lastError: Error | undefined;
+  const isReady = await new Promise<boolean>((resolve) => {
+    const timer = setTimeout(() => resolve(false), CONNECT_MS);
+    const end = (ready: boolean): void => {
+      clearTimeout(timer);
+      resolve(ready);
     };
-    const timer = setTimeout(fail, CONNECT_MS);
+    client.once('ready', () => end(true));
     client.on('error', (error) => {
       lastError = error;
+      if (explainError(error, address).hint !== undefined) end(false);
     });
-    client.once('ready', () => {
-      clearTimeout(timer);
-      resolve();
-    });
+  });
+  if (isReady) return;
+  const { why, hint } = await explainRedis(lastError, address, CONNECT_MS);
+  throw new Fault('service/unavailable', `The queue (${description}) cannot be reached: ${why}`, { hint, cause: lastError });
+}
+
+/** A node of a cluster refuses most of the keys, and says so at the first of them alone. */
+async function assertNoNode(client: Redis, description: string): Promise<void> {
+  if (!/^cluster_enabled:1/m.test(await client.info('cluster'))) return;
+  throw new Fault('config/invalid', `The queue (${description}) is a node of a Redis Cluster`, {
+    hint: 'Name nodes of the cluster in QUEUE_URL as redis+cluster://host:port,other:port',
   });
 }
 

@@ -4,8 +4,9 @@ import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
 import type { Snapshot } from '../../../src/config/options/options.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import type { Logger } from '../../../src/core/telemetry/observe.ts';
+import { explainHandshake } from '../../tls.ts';
 import { throttledLog } from './log.ts';
-import { explainHandshake, kafkaTls } from './tls.ts';
+import { KAFKA_TLS, kafkaTls } from './tls.ts';
 
 /** Long enough for a broker to restart. `requestTimeout` stays at 30 s: a request that is given up too early is done twice. */
 export const RETRY = { retries: 50, initialRetryTime: 200, maxRetryTime: 2_000 } as const;
@@ -30,7 +31,7 @@ export function explainError(error: unknown, options: Snapshot): string | undefi
   const { name, message, cause } = error as { name?: string; message?: string; cause?: unknown };
   if (name === 'KafkaJSSASLAuthenticationError') return `The brokers refuse the login of KAFKA_USERNAME: ${message}`;
   if (name === 'KafkaJSProtocolError') return message;
-  const handshake = explainHandshake(String(message ?? error), options);
+  const handshake = explainHandshake(String(message ?? error), options.KAFKA_SSL_CERT !== undefined, KAFKA_TLS);
   if (handshake !== undefined) return handshake;
   return cause === undefined ? undefined : explainError(cause, options);
 }

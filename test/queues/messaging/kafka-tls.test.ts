@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { explainHandshake, kafkaTls } from '../../../queues/messaging/kafka/tls.ts';
+import { KAFKA_TLS, kafkaTls } from '../../../queues/messaging/kafka/tls.ts';
+import { explainHandshake } from '../../../queues/tls.ts';
 import type { Fault } from '../../../src/core/fault.ts';
 
 const missing = spawnSync('openssl', ['version']).status === 0 ? undefined : 'there is no openssl on the PATH';
@@ -120,7 +121,7 @@ test.each([
     undefined,
   ],
 ])('the error %j is explained: %s', (error, expected) => {
-  const told = explainHandshake(error, { KAFKA_SSL_CERT: undefined });
+  const told = explainHandshake(error, false, KAFKA_TLS);
   if (expected === undefined) expect(told).toBeUndefined();
   else expect(told).toContain(`The brokers ${expected} certificate`);
 });

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import { openBackend, type QueueBackend } from '../../../queues/backend/backend.ts';
 import type { Outcome, TransformPayload } from '../../../queues/jobs.ts';
+import { SERVICE_QUEUES } from '../../../queues/jobs.ts';
 import { ALWAYS_ON } from '../../../queues/messaging/bus.ts';
 import { openLocalBus } from '../../../queues/messaging/local-bus.ts';
 import { openOutbox } from '../../../queues/messaging/outbox.ts';
@@ -18,6 +19,8 @@ import { casesFor, type Extent } from '../../support/queues/describe.ts';
 import { makeEmbeddedQueue } from '../../support/queues/embedded.ts';
 import { tinyRun } from '../../support/queues/requests.ts';
 import { failureMessage, fakeRuns, successReport } from '../../support/service/fake.ts';
+
+const { outbox: OUTBOX_QUEUE } = SERVICE_QUEUES['semi-structured-transformer'];
 
 const PROCESS = fileURLToPath(built('test/queues/messaging/local-bus-process.js'));
 const logger = quietLogger();
@@ -41,7 +44,7 @@ export function localBusSuite(queue: TestQueue, extent: Extent): void {
     bridge = backend = undefined;
   };
   const inOutbox = (): Promise<number> =>
-    (backend as QueueBackend).queue('outbox').getJobCountByTypes('waiting', 'active', 'delayed', 'completed', 'failed');
+    (backend as QueueBackend).queue(OUTBOX_QUEUE).getJobCountByTypes('waiting', 'active', 'delayed', 'completed', 'failed');
 
   beforeAll(async () => {
     server = await queue.start();
@@ -108,8 +111,8 @@ export function localBusSuite(queue: TestQueue, extent: Extent): void {
         kind: 'dead-letter',
         messages: [{ topic: 'dead_letter_queue', key: 'k', value: 'a letter', headers: {} }],
       } as const;
-      await openOutbox(opened).add(dead);
-      await until(async () => (await opened.queue('outbox').getJobCountByTypes('delayed')) === 1);
+      await openOutbox(opened).add('semi-structured-transformer', dead);
+      await until(async () => (await opened.queue(OUTBOX_QUEUE).getJobCountByTypes('delayed')) === 1);
       const taken: string[] = [];
       bus.consume('success_queue', 'graph-writer', async ({ key }) => void taken.push(String(key)));
       for (const outcome of outcomes) await bridge.publish(payload, outcome);
@@ -119,7 +122,7 @@ export function localBusSuite(queue: TestQueue, extent: Extent): void {
 
       const letters: string[] = [];
       bus.consume('dead_letter_queue', 'reader', async ({ value }) => void letters.push(String(value)));
-      const [kept] = await opened.queue('outbox').getJobs('delayed');
+      const [kept] = await opened.queue(OUTBOX_QUEUE).getJobs('delayed');
       await kept?.promote();
       await until(async () => (await inOutbox()) === 0);
       expect(letters).toEqual(['a letter']);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { QueueBackend } from '../../../queues/backend/backend.ts';
 import type { Outcome } from '../../../queues/jobs.ts';
+import { SERVICE_QUEUES } from '../../../queues/jobs.ts';
 import { type BusSwitch, busKind, type IncomingMessage, MessageTooLarge, openSwitch } from '../../../queues/messaging/bus.ts';
 import { openKafka } from '../../../queues/messaging/kafka/kafka.ts';
 import { messagesOf, type OutcomeMessages, sourceOf } from '../../../queues/messaging/messages.ts';
@@ -18,6 +19,9 @@ import { openQueue, QUEUES, type TestServer, temporaryDirectory, uniquePrefix } 
 import { type FakeRuns, failureMessage, fakeRuns, memorySettings, successReport } from '../../support/service/fake.ts';
 import { PEOPLE, peopleMapping } from '../../support/service/inputs.ts';
 import { openMemoryBus } from '../../support/service/memory-bus.ts';
+
+const SERVICE = 'semi-structured-transformer';
+const { outbox: OUTBOX_QUEUE } = SERVICE_QUEUES[SERVICE];
 
 const logger = quietLogger();
 const NOW = new Date('2026-01-02T03:04:05.678Z');
@@ -116,7 +120,7 @@ describe('a source message', () => {
     config: await openConfig({ DATA_DIR: directory.path, ...options }),
     workingDirectory: directory.path,
     outbox: {
-      async add(announcement: OutcomeMessages) {
+      async add(_service: string, announcement: OutcomeMessages) {
         if (outboxFails) throw new Error('the queue is away');
         buried.push(announcement);
       },
@@ -351,7 +355,7 @@ describe('a success message is a run of the graph writer', () => {
     async (value) => {
       const runs = fakeRuns();
       const buried: OutcomeMessages[] = [];
-      const outbox = { add: async (one: OutcomeMessages) => void buried.push(one) };
+      const outbox = { add: async (_service: string, one: OutcomeMessages) => void buried.push(one) };
       const settings = { runs, config: await openConfig({}), workingDirectory: '/', outbox };
       await messageHandler('graph-writer', settings, logger)(messageOf(value), new AbortController().signal);
       expect(runs.submitted).toEqual([]);
@@ -408,7 +412,7 @@ for (const queue of QUEUES) {
         })),
       });
       const left = async (): Promise<number> =>
-        backend.queue('outbox').getJobCountByTypes('waiting', 'active', 'delayed', 'completed', 'failed');
+        backend.queue(OUTBOX_QUEUE).getJobCountByTypes('waiting', 'active', 'delayed', 'completed', 'failed');
 
       beforeAll(async () => {
         server = await queue.start();
@@ -426,10 +430,10 @@ for (const queue of QUEUES) {
       test('sends messages in order, once for each run and kind, and then removes them', async () => {
         const bus = openMemoryBus();
         const outbox = openOutbox(backend);
-        await outbox.add(letter(1, ['a', 'b', 'c']));
-        await outbox.add(letter(1, ['a', 'b', 'c']));
-        await outbox.add(letter(2));
-        await outbox.add(letter(3, []));
+        await outbox.add(SERVICE, letter(1, ['a', 'b', 'c']));
+        await outbox.add(SERVICE, letter(1, ['a', 'b', 'c']));
+        await outbox.add(SERVICE, letter(2));
+        await outbox.add(SERVICE, letter(3, []));
         const sender = await startSender(backend, { bus, state, snapshot }, logger);
         await until(() => bus.messages('success_queue').length === 4);
         await until(async () => (await left()) === 0);
@@ -443,7 +447,7 @@ for (const queue of QUEUES) {
       test('keeps messages that cannot be sent, also over a restart, and sends them later', async () => {
         const away = { ...openMemoryBus(), produce: async () => Promise.reject(new Error('no broker')) };
         const sender = await startSender(backend, { bus: away, state, snapshot }, logger);
-        for (let i = 10; i < 30; i++) await openOutbox(backend).add(letter(i));
+        for (let i = 10; i < 30; i++) await openOutbox(backend).add(SERVICE, letter(i));
         await sleep(300);
         await sender.close(200);
         state.close();
@@ -464,7 +468,7 @@ for (const queue of QUEUES) {
         const bus = openMemoryBus();
         const sender = await startSender(backend, { bus, state, snapshot }, logger);
         expect(await state.toggle()).toBe(false);
-        await openOutbox(backend).add(letter(40));
+        await openOutbox(backend).add(SERVICE, letter(40));
         await sleep(500);
         await sender.close(200);
         const other = await openSwitch(backend.settings);
@@ -489,7 +493,7 @@ for (const queue of QUEUES) {
         };
         const sender = await startSender(backend, { bus: small, state, snapshot }, logger);
         const { topic, key, value } = { topic: 'dead_letter_queue', key: 'r50', value: '{}' };
-        await openOutbox(backend).add({
+        await openOutbox(backend).add(SERVICE, {
           runId: 'r50',
           kind: 'dead-letter',
           messages: [
