@@ -28,6 +28,9 @@ export const SERVICES = {
 } as const;
 export type Service = keyof typeof SERVICES;
 export type Transformer = Exclude<Service, 'graph-writer'>;
+export const ALL_SERVICES = Object.keys(SERVICES) as readonly Service[];
+/** The services of a process, by its option SERVICE. */
+export const servicesOf = (option: Service | 'all'): readonly Service[] => (option === 'all' ? ALL_SERVICES : [option]);
 
 /** The validated request of an HTTP call or a message to a transformer, with its configuration snapshot. */
 export interface TransformRequest {
@@ -139,31 +142,61 @@ export interface TransformPayload extends TransformRequest, RunMetadata {}
 export interface WritePayload extends WriterRequest, RunMetadata {}
 export type RunPayload = TransformPayload | WritePayload;
 
-/** Names of the queues. The jobs of a run have the run's id in each of them. */
-export const TRANSFORM_QUEUE = 'transform';
-export const WRITE_QUEUE = 'write';
-export const ANNOUNCE_QUEUE = 'announce';
-/** Job ids: `<run id>-<time of submission>-<attempt of the transform job>-<index>`. */
-export const SLICE_QUEUE = 'slice';
-/** One job for each tick of the schedule. */
-export const SCHEDULE_QUEUE = 'schedule';
-/** Job ids: `<run id>-<kind of message>`. */
-export const OUTBOX_QUEUE = 'outbox';
+/**
+ * Names of the queues of a service. Each service has its own, so that a worker takes only the jobs of its services. The jobs of a run have
+ * the run's id in `announce` and `work`.
+ */
+export interface ServiceQueues {
+  readonly announce: string;
+  /** Transform or write jobs. */
+  readonly work: string;
+  /** Job ids: `<run id>-<time of submission>-<attempt of the transform job>-<index>`. The graph writer has none. */
+  readonly slice: string | undefined;
+  /** Job ids: `<run id>-<kind of message>`. */
+  readonly outbox: string;
+}
 
-/** All queues with a description of their jobs, in the order of the dashboard. */
-export const QUEUES: Readonly<Record<string, string>> = {
-  [ANNOUNCE_QUEUE]: 'Runs. A job waits here until its transform or write job has ended, and then computes the outcome of the run.',
-  [TRANSFORM_QUEUE]: 'The work of runs: each job maps the inputs of one run.',
-  [WRITE_QUEUE]: 'The work of runs of the graph writer: each job writes the inputs of one run.',
-  [SLICE_QUEUE]: 'Slices of runs over large inputs, for all workers.',
-  [SCHEDULE_QUEUE]: 'Ticks of the schedule of the SQL transformer.',
-  [OUTBOX_QUEUE]: 'Messages of ended runs, until the message queue has them.',
+export const SERVICE_QUEUES: Readonly<Record<Service, ServiceQueues>> & { readonly [name in Transformer]: { readonly slice: string } } = {
+  'semi-structured-transformer': {
+    announce: 'announce-semi-structured',
+    work: 'transform-semi-structured',
+    slice: 'slice-semi-structured',
+    outbox: 'outbox-semi-structured',
+  },
+  'sql-transformer': { announce: 'announce-sql', work: 'transform-sql', slice: 'slice-sql', outbox: 'outbox-sql' },
+  'graph-writer': { announce: 'announce-writer', work: 'write', slice: undefined, outbox: 'outbox-writer' },
 };
-/** Queues whose jobs are runs or slices of runs. */
-export const RUN_QUEUES: ReadonlySet<string> = new Set([ANNOUNCE_QUEUE, TRANSFORM_QUEUE, WRITE_QUEUE, SLICE_QUEUE]);
+/** One job for each tick of the schedule of the SQL transformer. */
+export const SCHEDULE_QUEUE = 'schedule';
 
-/** The queue in which the work of a service's runs waits. */
-export const workQueueOf = (service: Service): string => (service === 'graph-writer' ? WRITE_QUEUE : TRANSFORM_QUEUE);
+/** A queue, as the dashboard shows it. */
+export interface QueueDescription {
+  readonly name: string;
+  readonly description: string;
+  /** Whether its jobs are runs or slices of runs. */
+  readonly ofRuns: boolean;
+}
+
+/** The queues of the services, in the order of the dashboard. */
+export function queuesOf(services: readonly Service[]): readonly QueueDescription[] {
+  return services.flatMap((service) => {
+    const { announce, work, slice, outbox } = SERVICE_QUEUES[service];
+    const { name } = SERVICES[service];
+    const verb = service === 'graph-writer' ? 'writes' : 'maps';
+    const described = (queue: string, ofRuns: boolean, description: string): QueueDescription => ({ name: queue, ofRuns, description });
+    return [
+      described(
+        announce,
+        true,
+        `Runs of the ${name}. A job waits here until its work has ended, and then computes the outcome of the run.`,
+      ),
+      described(work, true, `The work of runs of the ${name}: each job ${verb} the inputs of one run.`),
+      ...(slice === undefined ? [] : [described(slice, true, `Slices of runs of the ${name} over large inputs, for all of its workers.`)]),
+      ...(service === 'sql-transformer' ? [described(SCHEDULE_QUEUE, false, `Ticks of the schedule of the ${name}.`)] : []),
+      described(outbox, false, `Messages of ended runs of the ${name}, until the message queue has them.`),
+    ];
+  });
+}
 
 export interface SlicePayload extends TransformPayload {
   readonly slice: RunSlice;

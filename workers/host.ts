@@ -1,39 +1,27 @@
-/** Worker process: takes transform, slice, write and announce jobs from the queue, and stops in an orderly way. */
+/** Worker process: takes the transform, slice, write and announce jobs of its services from the queue, and stops in an orderly way. */
 
+import type { Worker } from 'bullmq';
 import type { QueueBackend } from '../queues/backend/backend.ts';
-import type { StalledBackoff } from '../queues/backend/stalled-jobs.ts';
-import { registerWorker } from '../queues/backend/worker-registry.ts';
-import { openFleetFunctions } from '../queues/custom-functions.ts';
-import {
-  ANNOUNCE_QUEUE,
-  type Outcome,
-  type RunPayload,
-  SLICE_QUEUE,
-  type SlicePayload,
-  type SliceResult,
-  TRANSFORM_QUEUE,
-  type TransformPayload,
-  type TransformResult,
-  WRITE_QUEUE,
-  type WritePayload,
-  type WriteResult,
-} from '../queues/jobs.ts';
+import { settingsOfService } from '../queues/backend/settings.ts';
+import { registerWorker, watchWorkerRegistry } from '../queues/backend/worker-registry.ts';
+import { type FleetFunctions, openFleetFunctions } from '../queues/custom-functions.ts';
+import { ALL_SERVICES, type Outcome, type RunPayload, SERVICE_QUEUES, type Service, type TransformResult } from '../queues/jobs.ts';
 import { targetOf } from '../queues/requests/writer.ts';
 import { directories } from '../src/config/directories.ts';
 import { assertLicensed } from '../src/config/licence.ts';
-import type { Snapshot } from '../src/config/options/options.ts';
 import { s3AccessOf, webAccessOf } from '../src/config/run-defaults.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { atMost, within } from '../src/core/abort.ts';
 import { Fault } from '../src/core/fault.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
-import type { DatabaseAccess } from '../src/run/request.ts';
+import { checkConnection, databaseOf, isUnreached } from './connections.ts';
 import { announce, type DeleteSources, type PublishOutcome, type RecordProvenance } from './jobs/announce.ts';
 import { deleteSources as deleteSourcesOf } from './jobs/delete-source.ts';
-import { sliceAttempts } from './jobs/slices.ts';
-import { cleanUpRun, transformAttempts } from './jobs/transform.ts';
-import { cleanUpWrite, writeAttempts } from './jobs/write.ts';
+import { openJobWorkers } from './jobs/job-workers.ts';
+import { cleanUpRun } from './jobs/transform.ts';
+import { cleanUpWrite } from './jobs/write.ts';
 import { writeProvenance } from './output/provenance.ts';
+import { type Reachability, watchReachability } from './reachability.ts';
 import { defaultProcessMemoryMb, watchMemory } from './threads/memory.ts';
 import { ThreadPool } from './threads/pool.ts';
 
@@ -45,6 +33,8 @@ export interface Workers {
 }
 
 export interface HostOptions {
+  /** Whose runs are taken; default: those of all services. */
+  readonly services?: readonly Service[];
   /** Base of relative paths in requests. */
   readonly workingDirectory?: string;
   /** URL of a module that exports `executeRun`; for tests only. */
@@ -59,10 +49,6 @@ export interface HostOptions {
 
 /** Announcing takes milliseconds; with several at once, many runs that end together do not wait for each other. */
 const ANNOUNCE_CONCURRENCY = 8;
-/** A run that kills its workers must not block other runs until MAX_STARTS ends it. */
-export const RUN_BACKOFF: StalledBackoff = { initialMs: 1_000, maxMs: 60_000 };
-/** Short, because the run of a slice occupies a worker meanwhile. */
-export const SLICE_BACKOFF: StalledBackoff = { initialMs: 1_000, maxMs: 1_000 };
 /** Time for aborted runs to stop and for the last announcements. */
 const STOP_GRACE_MS = 5_000;
 
@@ -76,8 +62,8 @@ export async function startWorkers(
   logger: Logger,
   options: HostOptions = {},
 ): Promise<Workers> {
+  const { services = ALL_SERVICES, workingDirectory = process.cwd(), store } = options;
   const snapshot = config.snapshot();
-  const workingDirectory = options.workingDirectory ?? process.cwd();
   const lockMs = snapshot.LOCK_SECONDS * 1000;
   const common = {
     lockDuration: lockMs,
@@ -85,7 +71,12 @@ export async function startWorkers(
     drainDelay: 5,
     runRetryDelay: 1_000,
   };
-  const functions = await openFleetFunctions(backend.settings, directories(snapshot, workingDirectory).functions);
+  const functionDirectory = directories(snapshot, workingDirectory).functions;
+  const functions = new Map<Service, FleetFunctions>();
+  for (const service of services) {
+    functions.set(service, await openFleetFunctions(settingsOfService(backend.settings, service), functionDirectory));
+  }
+  let reachability: Reachability | undefined;
   const pool = new ThreadPool({ memoryMb: snapshot.THREAD_MEMORY_MB, engine: options.engine }, logger);
   const settings = {
     maxStarts: snapshot.MAX_STARTS,
@@ -96,28 +87,13 @@ export async function startWorkers(
     database: async () => databaseOf(await config.refresh()),
     web: async () => webAccessOf(await config.refresh()),
     s3: async () => s3AccessOf(await config.refresh()),
-    functionDirectory: async (version: string) => functions.directoryOf(version),
-    target: async () => targetOf(await config.refresh(), options.store),
+    functionDirectory: async (version: string, service: Service) => (functions.get(service) as FleetFunctions).directoryOf(version),
+    target: async () => targetOf(await config.refresh(), store),
+    onFault: (service: Service, fault: Fault) => {
+      if (isUnreached(fault)) reachability?.suspect(service);
+    },
   };
-  const transforms = transformAttempts(backend, pool, settings, logger);
-  const slices = sliceAttempts(backend, pool, settings, logger);
-  const writes = writeAttempts(backend, pool, settings, logger);
-  const mapping = backend.worker<TransformPayload, TransformResult>(
-    TRANSFORM_QUEUE,
-    (job, token) => transforms.process(job, token as string),
-    { ...common, stalledBackoff: RUN_BACKOFF, concurrency: snapshot.WORKER_CONCURRENCY },
-  );
-  // A separate worker with the same concurrency: transform jobs that wait for slices must not block the slices.
-  const slicing = backend.worker<SlicePayload, SliceResult>(SLICE_QUEUE, (job, token) => slices.process(job, token as string), {
-    ...common,
-    stalledBackoff: SLICE_BACKOFF,
-    concurrency: snapshot.WORKER_CONCURRENCY,
-  });
-  const writing = backend.worker<WritePayload, WriteResult>(WRITE_QUEUE, (job, token) => writes.process(job, token as string), {
-    ...common,
-    stalledBackoff: RUN_BACKOFF,
-    concurrency: snapshot.WRITE_CONCURRENCY,
-  });
+  const jobWorkers = openJobWorkers(services, { backend, pool, settings, snapshot, common, logger });
   const cleanUp = (run: RunPayload): Promise<void> =>
     run.service === 'graph-writer' ? cleanUpWrite(run, settings) : cleanUpRun(run, settings);
   const deleteSources: DeleteSources = (run, startedAt) => deleteSourcesOf(run, startedAt, workingDirectory, logger, settings.s3);
@@ -132,47 +108,53 @@ export async function startWorkers(
       return undefined;
     }
   };
-  const announcing = backend.worker<RunPayload, Outcome>(
-    ANNOUNCE_QUEUE,
-    (job) => announce(job, { recordProvenance, publish: options.publish, cleanUp, deleteSources }, logger),
-    {
-      ...common,
-      concurrency: ANNOUNCE_CONCURRENCY,
-    },
+  const announcing = services.map((service) =>
+    backend.worker<RunPayload, Outcome>(
+      SERVICE_QUEUES[service].announce,
+      (job) => announce(job, { recordProvenance, publish: options.publish, cleanUp, deleteSources }, logger),
+      { ...common, concurrency: ANNOUNCE_CONCURRENCY },
+    ),
   );
-  const jobWorkers = [
-    { worker: mapping, attempts: transforms, name: TRANSFORM_QUEUE, noun: 'run' },
-    { worker: slicing, attempts: slices, name: SLICE_QUEUE, noun: 'slice' },
-    { worker: writing, attempts: writes, name: WRITE_QUEUE, noun: 'run' },
-  ] as const;
-  for (const { worker, attempts, noun } of jobWorkers) {
-    worker.on('lockRenewalFailed', (ids: string[]) => attempts.lockLost(ids));
-    worker.on('stalled', (id: string) => {
-      METRICS.stalls.inc();
-      logger.warn({ [noun]: id }, `${noun} stalled`);
-    });
-  }
 
   let running = true;
   let draining: Promise<void> | undefined;
-  const run = (worker: Pick<typeof mapping, 'run'>, name: string): void => {
+  const run = (worker: Pick<Worker, 'run' | 'name'>): void => {
     worker.run().catch((error: unknown) => {
       running = false;
-      logger.error({ error, worker: name }, 'worker ended');
+      logger.error({ error, worker: worker.name }, 'worker ended');
     });
   };
-  await Promise.all([...jobWorkers.map(({ worker }) => worker.waitUntilReady()), announcing.waitUntilReady()]);
+  await Promise.all([...jobWorkers.map(({ worker }) => worker), ...announcing].map((worker) => worker.waitUntilReady()));
   pool.warm();
   const watch = new AbortController();
   void watchMemory(pool, snapshot.PROCESS_MEMORY_MB ?? defaultProcessMemoryMb(), logger, watch.signal);
-  for (const { worker, name } of jobWorkers) run(worker, name);
-  run(announcing, ANNOUNCE_QUEUE);
-  const registration = await registerWorker(backend.settings);
-  logger.info({ queue: backend.describe(), concurrency: snapshot.WORKER_CONCURRENCY }, 'workers started');
+  const registry = await watchWorkerRegistry(backend.settings);
+  const registration = await registerWorker(backend.settings, services);
+  reachability = await watchReachability(
+    {
+      services,
+      check: async (service, signal) => checkConnection(service, await config.refresh(), { workingDirectory, store }, signal),
+      isReachedByOthers: (service) => registry.isReachedByOthers(service, registration.id),
+      tell: registration.tell,
+      take: (service, on) => {
+        METRICS.runsLeft.set({ service }, on ? 0 : 1);
+        for (const { worker } of jobWorkers.filter((one) => one.service === service)) {
+          const switching = on ? worker.resume() : worker.pause(true);
+          switching.catch((error: unknown) => logger.warn({ error, worker: worker.name }, 'worker not switched'));
+        }
+      },
+    },
+    logger,
+  );
+  for (const { worker } of jobWorkers) run(worker);
+  for (const worker of announcing) run(worker);
+  logger.info({ queue: backend.describe(), services, concurrency: snapshot.WORKER_CONCURRENCY }, 'workers started');
 
   const drainNow = async (deadlineMs: number): Promise<void> => {
     running = false;
     for (const { attempts } of jobWorkers) attempts.stopAccepting();
+    await reachability?.stop();
+    registry.close();
     await registration.deregister();
     await Promise.all(jobWorkers.map(({ worker }) => worker.pause(true)));
     const isIdle = (): boolean => jobWorkers.every(({ attempts }) => attempts.count === 0);
@@ -187,9 +169,12 @@ export async function startWorkers(
     // Without an answer of the queue, BullMQ closes a worker only by force.
     await atMost(STOP_GRACE_MS, Promise.all(jobWorkers.map(({ worker }) => worker.close(!answers))));
     // Callers waiting for a run that just ended must receive its outcome, unless the queue is away.
-    const announces = backend.queue(ANNOUNCE_QUEUE);
-    if (answers) await waitUntil(async () => (await announces.getJobCountByTypes('waiting', 'active')) === 0, STOP_GRACE_MS);
-    await atMost(STOP_GRACE_MS, announcing.close(!answers));
+    const announced = async (): Promise<boolean> => {
+      const left = announcing.map((worker) => backend.queue(worker.name).getJobCountByTypes('waiting', 'active'));
+      return (await Promise.all(left)).every((count) => count === 0);
+    };
+    if (answers) await waitUntil(announced, STOP_GRACE_MS);
+    await atMost(STOP_GRACE_MS, Promise.all(announcing.map((worker) => worker.close(!answers))));
     watch.abort();
     await pool.close();
     logger.info('workers stopped');
@@ -197,19 +182,17 @@ export async function startWorkers(
 
   return {
     state: () => ({
-      running: running && jobWorkers.every(({ worker }) => worker.isRunning()) && announcing.isRunning(),
-      activeRuns: transforms.count + writes.count,
+      running:
+        running &&
+        jobWorkers.every(({ worker }) => worker.isRunning() || worker.isPaused()) &&
+        announcing.every((worker) => worker.isRunning()),
+      activeRuns: jobWorkers.reduce((sum, { noun, attempts }) => sum + (noun === 'run' ? attempts.count : 0), 0),
     }),
     drain(deadlineMs) {
       draining ??= drainNow(deadlineMs);
       return draining;
     },
   };
-}
-
-/** Undefined if only the mapping names databases. */
-function databaseOf({ JDBC_URL, DB_USER, DB_PASSWORD }: Snapshot): DatabaseAccess | undefined {
-  return JDBC_URL === undefined ? undefined : { jdbcUrl: JDBC_URL, user: DB_USER, password: DB_PASSWORD };
 }
 
 /** Whether `done` became true within `waitMs`; a queue that is away counts as not done. */

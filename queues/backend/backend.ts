@@ -6,17 +6,21 @@
 import { join } from 'node:path';
 import { FlowProducer, type Processor, Queue, QueueEvents, Worker, type WorkerOptions } from 'bullmq';
 import { BullMQOtel } from 'bullmq-otel';
+import type { Snapshot } from '../../src/config/options/options.ts';
 import type { SharedSettings } from '../../src/config/store.ts';
 import { atMost, within } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { isTraced, TRACER } from '../../src/core/telemetry/trace.ts';
 import { nextTick } from '../cron.ts';
+import { anySet, readTls } from '../tls.ts';
 import type { BackendKind, Driver } from './driver.ts';
 import type { FairQueueing } from './fair-queueing.ts';
 import { openEmbedded, openPostgres } from './postgres.ts';
 import { describeRedis, openRedis } from './redis.ts';
+import { QUEUE_TLS } from './redis-errors.ts';
 import { findRedisServer, startRedisServer } from './redis-server.ts';
+import { isRedisUrl, parseRedisUrl, type RedisSecurity, type RedisServers } from './redis-url.ts';
 import { watchSettings } from './settings.ts';
 import { NO_BACKOFF, type StalledBackoff, watchStalledJobs } from './stalled-jobs.ts';
 
@@ -28,7 +32,13 @@ export interface BackendOptions {
   /** Absolute path; the files of a private or embedded queue are stored here. */
   readonly directory: string;
   readonly prefix: string;
+  /** For Redis by TLS, and for sentinels. */
+  readonly security?: QueueSecurity;
 }
+
+export type QueueSecurity = Partial<
+  Pick<Snapshot, 'QUEUE_SSL_CA' | 'QUEUE_SSL_CERT' | 'QUEUE_SSL_KEY' | 'QUEUE_SENTINEL_USERNAME' | 'QUEUE_SENTINEL_PASSWORD'>
+>;
 
 export interface WorkerSettings extends Partial<Omit<WorkerOptions, 'connection' | 'prefix' | 'maxStalledCount' | 'skipStalledCheck'>> {
   /** Backoff of its jobs after their worker was lost; undefined: none. A job does not fail because of this, however often it happens. */
@@ -54,12 +64,17 @@ export interface QueueBackend {
   close(): Promise<void>;
 }
 
-/** @throws Fault service/unavailable — it cannot be reached, or another process has it; config/invalid — unknown kind of URL */
+/**
+ * @throws Fault service/unavailable — it cannot be reached, or another process has it; config/invalid — a URL of an unknown kind or with
+ *   mistakes, options that contradict it, a PEM file
+ */
 export async function openBackend(options: BackendOptions, logger: Logger): Promise<QueueBackend> {
-  return makeBackend(await openDriver(options, logger), options.prefix, logger);
+  return makeBackend(await openDriver(options, logger), logger);
 }
 
-async function openDriver({ url, directory, prefix }: BackendOptions, logger: Logger): Promise<Driver> {
+async function openDriver({ url, directory, prefix, security = {} }: BackendOptions, logger: Logger): Promise<Driver> {
+  const servers = url !== undefined && isRedisUrl(url) ? parseRedisUrl(url) : undefined;
+  const address = securedBy(security, servers);
   if (url === undefined) {
     const version = await findRedisServer();
     if (version === undefined) return openEmbedded(join(directory, 'embedded'), prefix);
@@ -67,18 +82,39 @@ async function openDriver({ url, directory, prefix }: BackendOptions, logger: Lo
     if (server.adopted) logger.warn({ pid: server.pid }, 'took over the redis-server of an earlier process');
     const description = `private redis-server ${version}, files in ${join(directory, 'redis')}`;
     try {
-      return await openRedis({ socket: server.socket }, prefix, description, () => server.stop());
+      return await openRedis({ kind: 'socket', socket: server.socket }, prefix, description, () => server.stop());
     } catch (error) {
       await server.stop();
       throw error;
     }
   }
-  if (/^rediss?:/.test(url)) return openRedis({ url }, prefix, describeRedis(url));
+  if (address !== undefined) return openRedis(address, prefix, describeRedis(url));
   if (/^postgres(ql)?:/.test(url)) return openPostgres(url, prefix);
   if (url === 'embedded:') return openEmbedded(join(directory, 'embedded'), prefix);
   throw new Fault('config/invalid', 'QUEUE_URL has an unknown scheme', {
-    hint: 'Use redis://…, rediss://…, postgres://… or embedded:',
+    hint: 'Use redis://…, rediss://…, redis+sentinel://…, redis+cluster://…, postgres://… or embedded:',
   });
+}
+
+/** The servers with what the options say of them. @throws Fault config/invalid — an option without effect; a PEM file */
+function securedBy(security: QueueSecurity, servers: RedisServers | undefined): (RedisServers & RedisSecurity) | undefined {
+  const { QUEUE_SENTINEL_USERNAME: user, QUEUE_SENTINEL_PASSWORD: password } = security;
+  const paths = { ca: security.QUEUE_SSL_CA, cert: security.QUEUE_SSL_CERT, key: security.QUEUE_SSL_KEY };
+  const file = anySet(paths, QUEUE_TLS);
+  if (file !== undefined && servers?.secure !== true) {
+    throw new Fault('config/invalid', `${file} is set, but QUEUE_URL does not say TLS`, {
+      hint: 'Write QUEUE_URL as rediss://…, rediss+sentinel://… or rediss+cluster://…',
+    });
+  }
+  if ((user ?? password) !== undefined && servers?.kind !== 'sentinel') {
+    const option = user === undefined ? 'QUEUE_SENTINEL_PASSWORD' : 'QUEUE_SENTINEL_USERNAME';
+    throw new Fault('config/invalid', `${option} is set, but QUEUE_URL names no sentinels`, {
+      hint: 'Write QUEUE_URL as redis+sentinel://host:26379/mymaster',
+    });
+  }
+  if (servers === undefined) return undefined;
+  const tls = servers.secure ? { tls: readTls(paths, QUEUE_TLS) } : {};
+  return { ...servers, ...tls, sentinelUsername: user, sentinelPassword: password?.reveal() };
 }
 
 /** BullMQ's default. */
@@ -90,7 +126,7 @@ interface Closable {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBackend {
+function makeBackend(driver: Driver, logger: Logger): QueueBackend {
   const settings = watchSettings(driver.settings);
   const queues = new Map<string, Queue>();
   const opened: { workers: Closable[]; listeners: Closable[]; producers: Closable[] } = { workers: [], listeners: [], producers: [] };
@@ -109,7 +145,7 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
   // refuses Quartz's seventh field.
   const common = (role: 'producer' | 'consumer') => ({
     connection: driver.connection(role) as never,
-    prefix,
+    prefix: driver.prefix,
     settings: { repeatStrategy: nextTick },
     ...telemetry,
   });

@@ -11,6 +11,8 @@ export type ConnectionRole = 'producer' | 'consumer';
 
 export interface Driver {
   readonly kind: BackendKind;
+  /** Of the names of all keys; the schema of PostgreSQL. */
+  readonly prefix: string;
   /** Human-readable, without passwords. */
   readonly description: string;
   /** Creates BullMQ's own backend; undefined: BullMQ's default, Redis. */

@@ -12,7 +12,7 @@ import type { SettingsStore } from './settings.ts';
 import type { RecoverStalledJobs } from './stalled-jobs.ts';
 
 /** Each worker and listener keeps one connection for notifications; the rest are for queries. */
-const POOL_SIZE = 16;
+const POOL_SIZE = 24;
 const CONNECT_MS = 2_000;
 
 /** BullMQ accepts a schema only if it creates the pool itself; this pool is shared by the whole process. */
@@ -132,6 +132,7 @@ function makeDriver(pool: PgPool, schema: string, rest: Pick<Driver, 'kind' | 'd
   };
   return {
     ...rest,
+    prefix: schema,
     factory: factory as unknown as Driver['factory'],
     connection: () => pool,
     settings: settingsTable(pool, schema),

@@ -1,5 +1,6 @@
 /** Shared settings on any store that can read several keys and compare-and-set one. Changes are found by polling. */
 import type { SharedSettings } from '../../src/config/store.ts';
+import type { Service } from '../jobs.ts';
 
 export interface SettingsStore {
   /** Values in the order of `keys`; undefined: the key does not exist. */
@@ -93,6 +94,51 @@ export function watchSettings(store: SettingsStore): WatchedSettings {
       if (timer !== undefined) clearInterval(timer);
       timer = undefined;
       watched.clear();
+    },
+  };
+}
+
+/**
+ * The settings of the processes of one service, beside those of others on the same queue. A key that none of them has set has the value that
+ * processes of all services have given it; the first change makes it their own.
+ */
+export function settingsOfService(settings: SharedSettings, service: Service): SharedSettings {
+  const ownKey = (key: string): string => `${key}.${service}`;
+  const read = async (key: string) => {
+    const [own, common] = await Promise.all([settings.get(ownKey(key)), settings.get(key)]);
+    return { own, value: own ?? common };
+  };
+  return {
+    get: async (key) => (await read(key)).value,
+
+    async compareAndSet(key, expected, value) {
+      const { own, value: present } = await read(key);
+      return present === expected && settings.compareAndSet(ownKey(key), own, value);
+    },
+
+    watch(key, changed) {
+      let own: string | undefined;
+      let common: string | undefined;
+      let last: string | undefined;
+      const tell = (): void => {
+        const value = own ?? common;
+        if (value === last) return;
+        last = value;
+        changed(value);
+      };
+      const ends = [
+        settings.watch(ownKey(key), (value) => {
+          own = value;
+          tell();
+        }),
+        settings.watch(key, (value) => {
+          common = value;
+          tell();
+        }),
+      ];
+      return () => {
+        for (const end of ends) end();
+      };
     },
   };
 }

@@ -1,9 +1,9 @@
 /**
  * The outbox: messages of outcomes, stored in the queue until the message queue has accepted them.
  *
- * `announce` adds them before a run counts as announced, under an id that a repeated attempt finds again. Any worker may take the job and
- * sends the messages, and sends all of them again after a crash or while the brokers are away: at-least-once delivery. The messages of one
- * run are one job, so they keep their order.
+ * `announce` adds them before a run counts as announced, under an id that a repeated attempt finds again. Any worker of the service may take
+ * the job and sends the messages, and sends all of them again after a crash or while the brokers are away: at-least-once delivery. The
+ * messages of one run are one job, so they keep their order.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import type { Snapshot } from '../../src/config/options/options.ts';
 import { atMost } from '../../src/core/abort.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { answerOf, type QueueBackend } from '../backend/backend.ts';
-import { OUTBOX_QUEUE } from '../jobs.ts';
+import { ALL_SERVICES, SERVICE_QUEUES, type Service } from '../jobs.ts';
 import { type BusState, type MessageBus, MessageTooLarge, type OutgoingMessage } from './bus.ts';
 import { type MessageKind, type OutcomeMessages, SOURCE_MESSAGE_HEADERS, withoutSourceMessage } from './messages.ts';
 
@@ -31,7 +31,7 @@ export interface Outbox {
    * Resolves when the queue has stored them. Adding the same run and kind again before they are sent changes nothing. @throws Fault
    * service/unavailable
    */
-  add(announcement: OutcomeMessages): Promise<void>;
+  add(service: Service, announcement: OutcomeMessages): Promise<void>;
 }
 
 const ADD_MS = 2_000;
@@ -39,12 +39,14 @@ const ADD_MS = 2_000;
 const UNLIMITED_ATTEMPTS = 2 ** 31 - 1;
 const RETRY_MS = 3_000;
 
+const queueOf = (backend: QueueBackend, service: Service): Queue<OutboxPayload> =>
+  backend.queue<OutboxPayload>(SERVICE_QUEUES[service].outbox);
+
 export function openOutbox(backend: QueueBackend): Outbox {
-  const queue = backend.queue<OutboxPayload>(OUTBOX_QUEUE);
   return {
-    async add({ runId, kind, messages }) {
+    async add(service, { runId, kind, messages }) {
       if (messages.length === 0) return;
-      const adding = queue.add(
+      const adding = queueOf(backend, service).add(
         kind,
         { kind, messages: messages.map(encodeMessage) },
         {
@@ -78,6 +80,8 @@ const decodeMessage = (message: StoredMessage): OutgoingMessage => ({
 });
 
 export interface SenderSettings {
+  /** Whose messages are sent; default: those of all services. */
+  readonly services?: readonly Service[];
   readonly bus: MessageBus;
   /** The bus of a kind of message, where it is another one at present. */
   readonly busOf?: (kind: MessageKind) => MessageBus | undefined;
@@ -103,53 +107,54 @@ const CLOSE_MS = 1_000;
 /** Sends until closed, while the switch is on. */
 export async function startSender(
   backend: QueueBackend,
-  { bus: usual, busOf, state, snapshot, topicOf }: SenderSettings,
+  { services = ALL_SERVICES, bus: usual, busOf, state, snapshot, topicOf }: SenderSettings,
   logger: Logger,
 ): Promise<Sender> {
-  const queue = backend.queue<OutboxPayload>(OUTBOX_QUEUE);
+  const queues = services.map((service) => queueOf(backend, service));
   const health = watchSendHealth(usual, logger);
   const postpone = makePostpone(usual, logger);
-  const worker = backend.worker<OutboxPayload, void>(
-    OUTBOX_QUEUE,
-    async (job, token) => {
-      const { kind, messages } = job.data;
-      if (!state.isOn()) throw new Error('The message queue is switched off');
-      const bus = busOf?.(kind) ?? usual;
-      const outgoing = messages.map(decodeMessage).map((message) => ({ ...message, topic: topicOf?.(kind) ?? message.topic }));
-      const unconsumed = outgoing.find(({ topic }) => !bus.hasConsumer(topic));
-      if (unconsumed !== undefined) {
-        await postpone(job, token, unconsumed.topic);
-        throw new DelayedError();
-      }
-      try {
-        await send(bus, outgoing);
-        if (bus === usual) health.report(undefined);
-      } catch (error) {
-        if (bus === usual) health.report(error);
-        else logger.warn({ error, broker: bus.describe() }, 'messages cannot be sent; they are kept and sent later');
-        throw error;
-      }
-      METRICS.messagesSent.inc({ kind }, messages.length);
-    },
-    {
+  const sendJob = async (job: Job<OutboxPayload>, token: string | undefined): Promise<void> => {
+    const { kind, messages } = job.data;
+    if (!state.isOn()) throw new Error('The message queue is switched off');
+    const bus = busOf?.(kind) ?? usual;
+    const outgoing = messages.map(decodeMessage).map((message) => ({ ...message, topic: topicOf?.(kind) ?? message.topic }));
+    const unconsumed = outgoing.find(({ topic }) => !bus.hasConsumer(topic));
+    if (unconsumed !== undefined) {
+      await postpone(job, token, unconsumed.topic);
+      throw new DelayedError();
+    }
+    try {
+      await send(bus, outgoing);
+      if (bus === usual) health.report(undefined);
+    } catch (error) {
+      if (bus === usual) health.report(error);
+      else logger.warn({ error, broker: bus.describe() }, 'messages cannot be sent; they are kept and sent later');
+      throw error;
+    }
+    METRICS.messagesSent.inc({ kind }, messages.length);
+  };
+  const workers = services.map((service) =>
+    backend.worker<OutboxPayload, void>(SERVICE_QUEUES[service].outbox, sendJob, {
       concurrency: CONCURRENCY,
       lockDuration: snapshot.LOCK_SECONDS * 1_000,
       stalledInterval: snapshot.STALLED_SECONDS * 1_000,
       drainDelay: 5,
       runRetryDelay: 1_000,
-    },
+    }),
   );
   let closed = false;
   const applySwitch = (on: boolean): void => {
     if (closed) return;
-    const switching = on ? worker.resume() : worker.pause(true).then(() => usual.disconnect());
+    const switching = on
+      ? Promise.all(workers.map((worker) => worker.resume()))
+      : Promise.all(workers.map((worker) => worker.pause(true))).then(() => usual.disconnect());
     switching.catch((error: unknown) => logger.warn({ error }, 'message sender not switched'));
   };
   const unwatch = state.onChange(applySwitch);
   const timer = setInterval(() => {
-    measure(queue).catch(() => METRICS.queueErrors.inc({ kind: 'outbox' }));
+    measure(queues).catch(() => METRICS.queueErrors.inc({ kind: 'outbox' }));
   }, MEASURE_MS).unref();
-  await worker.waitUntilReady();
+  await Promise.all(workers.map((worker) => worker.waitUntilReady()));
   applySwitch(state.isOn());
 
   return {
@@ -158,10 +163,12 @@ export async function startSender(
       unwatch();
       clearInterval(timer);
       const flush = async (): Promise<void> => {
-        while (state.isOn() && (await queue.getJobCountByTypes('waiting', 'active')) > 0) await sleep(FLUSH_POLL_MS);
+        const left = async (): Promise<readonly number[]> =>
+          Promise.all(queues.map((queue) => queue.getJobCountByTypes('waiting', 'active')));
+        while (state.isOn() && (await left()).some((count) => count > 0)) await sleep(FLUSH_POLL_MS);
       };
-      if (!health.isFailing() && !worker.isPaused()) await atMost(waitMs, flush());
-      await atMost(CLOSE_MS, worker.close());
+      if (!health.isFailing() && !workers.some((worker) => worker.isPaused())) await atMost(waitMs, flush());
+      await atMost(CLOSE_MS, Promise.all(workers.map((worker) => worker.close())));
     },
   };
 }
@@ -203,10 +210,11 @@ function watchSendHealth({ kind }: MessageBus, logger: Logger): { report(error: 
   };
 }
 
-async function measure(queue: Queue<OutboxPayload>): Promise<void> {
-  const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
-  METRICS.outboxDepth.set(Object.values(counts).reduce((sum, count) => sum + count, 0));
-  const oldest = await Promise.all((['waiting', 'active', 'delayed'] as const).map((state) => queue.getJobs(state, 0, 0, true)));
+async function measure(queues: readonly Queue<OutboxPayload>[]): Promise<void> {
+  const counts = await Promise.all(queues.map((queue) => queue.getJobCounts('waiting', 'active', 'delayed', 'failed')));
+  METRICS.outboxDepth.set(counts.flatMap((one) => Object.values(one)).reduce((sum, count) => sum + count, 0));
+  const states = ['waiting', 'active', 'delayed'] as const;
+  const oldest = await Promise.all(queues.flatMap((queue) => states.map((state) => queue.getJobs(state, 0, 0, true))));
   const times = oldest.flat().flatMap((job) => (job?.timestamp === undefined ? [] : [job.timestamp]));
   METRICS.outboxAge.set(times.length === 0 ? 0 : (Date.now() - Math.min(...times)) / 1_000);
 }

@@ -1,4 +1,4 @@
-/** Result listeners: one event listener per process for all waiting callers, plus slow polling in case an event is lost. */
+/** Result listeners: one event listener per process and service for all waiting callers, plus slow polling in case an event is lost. */
 import type { QueueEvents } from 'bullmq';
 import { atMost } from '../../src/core/abort.ts';
 import type { Outcome } from '../jobs.ts';
@@ -18,9 +18,9 @@ const POLL_COUNT = 25;
 /** Outcomes kept for runs that nobody waits for yet; most runs are waited for at once or never. */
 const MAX_EXPECTED = 1_000;
 
-/** `readOutcome` reads the outcome of a run from the queue; undefined: it has not ended. */
+/** `events` are those of the announce queues; `readOutcome` reads the outcome of a run from the queue; undefined: it has not ended. */
 export function openResultListeners(
-  events: QueueEvents,
+  events: readonly QueueEvents[],
   readOutcome: (id: string) => Promise<Outcome | undefined | 'unknown'>,
 ): ResultListeners {
   /** In polling order; polling moves a run to the end. */
@@ -61,14 +61,16 @@ export function openResultListeners(
   };
   const timer = setInterval(() => void poll(), POLL_MS).unref();
 
-  events.on('completed', ({ jobId, returnvalue }) => {
-    if (waiting.has(jobId)) resolveAll(jobId, returnvalue as unknown as Outcome);
-    else if (expected.has(jobId)) expected.set(jobId, returnvalue as unknown as Outcome);
-  });
-  events.on('failed', ({ jobId }) => {
-    expected.delete(jobId);
-    if (waiting.has(jobId)) void check(jobId).catch(() => undefined);
-  });
+  for (const one of events) {
+    one.on('completed', ({ jobId, returnvalue }) => {
+      if (waiting.has(jobId)) resolveAll(jobId, returnvalue as unknown as Outcome);
+      else if (expected.has(jobId)) expected.set(jobId, returnvalue as unknown as Outcome);
+    });
+    one.on('failed', ({ jobId }) => {
+      expected.delete(jobId);
+      if (waiting.has(jobId)) void check(jobId).catch(() => undefined);
+    });
+  }
 
   return {
     expect(id) {
@@ -107,7 +109,7 @@ export function openResultListeners(
     async close() {
       clearInterval(timer);
       for (const id of [...waiting.keys()]) resolveAll(id, undefined);
-      await atMost(CLOSE_MS, events.close());
+      await atMost(CLOSE_MS, Promise.all(events.map((one) => one.close())));
     },
   };
 }

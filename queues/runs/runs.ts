@@ -6,7 +6,7 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Job, JobState, JobType } from 'bullmq';
+import type { Job, JobState, JobType, Queue } from 'bullmq';
 import { DEFAULTS, type Snapshot } from '../../src/config/options/options.ts';
 import { atMost } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -15,7 +15,7 @@ import { traceRun } from '../../src/core/telemetry/trace.ts';
 import { answerOf, type QueueBackend } from '../backend/backend.ts';
 import { bandOf, DEFAULT_URGENCY, priorityOf } from '../backend/fair-queueing.ts';
 import {
-  ANNOUNCE_QUEUE,
+  ALL_SERVICES,
   type FunctionsRequest,
   type Outcome,
   type RunPayload,
@@ -23,10 +23,9 @@ import {
   type RunSource,
   type RunState,
   type RunView,
+  SERVICE_QUEUES,
+  type Service,
   type ServiceRequest,
-  TRANSFORM_QUEUE,
-  WRITE_QUEUE,
-  workQueueOf,
 } from '../jobs.ts';
 import type { Runs } from './contract.ts';
 import { cancelledFault, decodeFault, failedOutcome } from './outcome.ts';
@@ -78,30 +77,37 @@ interface SubmitContext {
 
 type RunJob = Job<RunPayload, Outcome>;
 
-/**
- * @param functions custom functions that a run begins with
- * @throws Fault service/unavailable
- */
+export interface RunsOptions {
+  /** Whose runs these are; default: all. */
+  readonly services?: readonly Service[];
+  /** Custom functions that a run begins with. */
+  readonly functions?: () => FunctionsRequest | undefined;
+}
+
+/** @throws Fault service/unavailable */
 export async function openRuns(
   backend: QueueBackend,
   policy: Partial<RunPolicy> | (() => RunPolicy) = {},
-  functions: () => FunctionsRequest | undefined = () => undefined,
+  { services = ALL_SERVICES, functions = () => undefined }: RunsOptions = {},
 ): Promise<Runs & { close(): Promise<void> }> {
   const currentPolicy = typeof policy === 'function' ? policy : () => ({ ...runPolicy(DEFAULTS), ...policy });
-  const announces = backend.queue<RunPayload, Outcome>(ANNOUNCE_QUEUE);
-  const workQueues = [TRANSFORM_QUEUE, WRITE_QUEUE].map((name) => backend.queue<RunPayload>(name));
+  const announcesOf = (service: Service) => backend.queue<RunPayload, Outcome>(SERVICE_QUEUES[service].announce);
+  const announces = services.map(announcesOf);
+  const workQueues = services.map((service) => backend.queue<RunPayload>(SERVICE_QUEUES[service].work));
   const workOf = ({ runId, service }: Pick<RunPayload, 'runId' | 'service'>) =>
-    backend.queue<RunPayload>(workQueueOf(service)).getJob(runId);
+    backend.queue<RunPayload>(SERVICE_QUEUES[service].work).getJob(runId);
+  /** An id does not say of which service the run is. */
+  const find = async (id: string): Promise<RunJob | undefined> =>
+    (await Promise.all(announces.map((queue) => queue.getJob(id)))).find((job) => job !== undefined);
   const flows = backend.flowProducer();
   /** Opened on demand: every listener receives the events of all runs, and workers need none. */
   let opening: Promise<ResultListeners> | undefined;
   let opened: ResultListeners | undefined;
   const listeners = (): Promise<ResultListeners> => {
-    opening ??= backend
-      .queueEvents(ANNOUNCE_QUEUE)
+    opening ??= Promise.all(services.map((service) => backend.queueEvents(SERVICE_QUEUES[service].announce)))
       .then((events) =>
         openResultListeners(events, async (id) => {
-          const job = await announces.getJob(id);
+          const job = await find(id);
           return job === undefined ? 'unknown' : outcomeOf(job);
         }),
       )
@@ -121,15 +127,16 @@ export async function openRuns(
     // By age only: to keep a count, PostgreSQL would read all kept jobs whenever a job ends. `trim` limits the count.
     const keep = { age: keepSeconds };
     const common = { jobId: payload.runId, removeOnComplete: keep, removeOnFail: keep };
+    const { announce, work } = SERVICE_QUEUES[payload.service];
     await flows.add({
-      name: ANNOUNCE_QUEUE,
-      queueName: ANNOUNCE_QUEUE,
+      name: 'announce',
+      queueName: announce,
       data: payload,
       opts: { ...common, ...ANNOUNCE_RETRY },
       children: [
         {
-          name: workQueueOf(payload.service),
-          queueName: workQueueOf(payload.service),
+          name: payload.service === 'graph-writer' ? 'write' : 'transform',
+          queueName: work,
           data: payload,
           opts: { ...common, priority, attempts, backoff: { type: 'exponential', delay: retryMs }, ignoreDependencyOnFailure: true },
         },
@@ -141,7 +148,7 @@ export async function openRuns(
   const pending = new Map<string, number>();
 
   async function addFairly(payload: RunPayload, caller: string, urgency: number): Promise<void> {
-    const band = bandOf(workQueueOf(payload.service), urgency);
+    const band = bandOf(SERVICE_QUEUES[payload.service].work, urgency);
     const key = `${band.queue} ${urgency} ${caller}`;
     const before = pending.get(key) ?? 0;
     pending.set(key, before + 1);
@@ -157,12 +164,13 @@ export async function openRuns(
   /** Removes the oldest ended runs beyond `keepCount`. Runs in every process; repeating it is harmless. */
   async function trim(): Promise<void> {
     const { keepCount, minKeepMs } = currentPolicy();
-    for (const queue of [announces, ...workQueues]) {
-      const waitMs = queue === announces ? minKeepMs : minKeepMs * WORK_KEEP_FACTOR;
+    const trimQueue = async (queue: Queue, waitMs: number): Promise<void> => {
       for (const [state, count] of Object.entries(await queue.getJobCounts('completed', 'failed'))) {
         if (count > keepCount) await queue.clean(waitMs, count - keepCount, state as 'completed' | 'failed');
       }
-    }
+    };
+    for (const queue of announces) await trimQueue(queue, minKeepMs);
+    for (const queue of workQueues) await trimQueue(queue, minKeepMs * WORK_KEEP_FACTOR);
   }
   let trimming: Promise<void> | undefined;
   const trimmer = setInterval(
@@ -189,14 +197,15 @@ export async function openRuns(
       await addFairly(payload, caller, urgency);
       return { id, existing: false };
     }
-    let found = await announces.getJob(id);
+    const announceJobs = announcesOf(request.service);
+    let found = await announceJobs.getJob(id);
     if (found === undefined) {
       // A work job may outlive its run; its old result must not be used for the new run.
       const stale = await workOf(payload);
       if (stale?.finishedOn !== undefined) await stale.remove();
       opened?.expect(id);
       await addFairly(payload, caller, urgency);
-      found = await announces.getJob(id);
+      found = await announceJobs.getJob(id);
     }
     if (found !== undefined && found.data.digest !== digest) {
       throw new Fault('request/conflict', 'This idempotency key was used for another request', {
@@ -224,9 +233,9 @@ export async function openRuns(
     };
   }
 
-  async function* views(types: JobType[], wanted: (job: RunJob) => boolean): AsyncGenerator<RunView> {
+  async function* views(queue: Queue<RunPayload, Outcome>, types: JobType[], wanted: (job: RunJob) => boolean): AsyncGenerator<RunView> {
     for (let start = 0; ; start += PAGE) {
-      const jobs = await withinAnswerTime(announces.getJobs(types, start, start + PAGE - 1, false));
+      const jobs = await withinAnswerTime(queue.getJobs(types, start, start + PAGE - 1, false));
       // The queue returns an empty entry for a job removed between listing and reading.
       const chosen = jobs.filter((job) => job?.data !== undefined && wanted(job));
       for (let i = 0; i < chosen.length; i += VIEW_CONCURRENCY)
@@ -237,7 +246,7 @@ export async function openRuns(
   }
 
   const get = async (id: string): Promise<RunView | undefined> => {
-    const job = await announces.getJob(id);
+    const job = await find(id);
     return job === undefined ? undefined : view(job);
   };
 
@@ -253,15 +262,13 @@ export async function openRuns(
 
     async list({ service, state, limit }) {
       const found: RunView[] = [];
-      for (const types of LIST_TYPES) {
-        if (state !== undefined && state in ENDED !== (types === ENDED_TYPES)) continue;
+      const asked = services.filter((one) => service === undefined || one === service);
+      const types = LIST_TYPES.filter((some) => state === undefined || state in ENDED === (some === ENDED_TYPES));
+      // Ended jobs contain their state; that of the others is read from the queue.
+      const wanted = (job: RunJob): boolean => state === undefined || !(state in ENDED) || outcomeOf(job)?.state === state;
+      for (const [queue, some] of asked.flatMap((one) => types.map((some) => [announcesOf(one), some] as const))) {
         let count = 0;
-        const wanted = (job: RunJob): boolean => {
-          if (service !== undefined && job.data.service !== service) return false;
-          // Ended jobs contain their state; that of the others is read from the queue.
-          return state === undefined || types !== ENDED_TYPES || outcomeOf(job)?.state === state;
-        };
-        for await (const one of views([...types], wanted)) {
+        for await (const one of views(queue, [...some], wanted)) {
           if (state !== undefined && one.state !== state) continue;
           found.push(one);
           if (++count >= limit) break;
@@ -271,7 +278,7 @@ export async function openRuns(
     },
 
     async cancel(id) {
-      const announce = await announces.getJob(id);
+      const announce = await find(id);
       if (announce === undefined) return undefined;
       if (outcomeOf(announce) === undefined) {
         // Set the mark first: whatever happens to the job from here on, its worker and announce will see it.
@@ -291,15 +298,17 @@ export async function openRuns(
       return answerOf(
         ANSWER_MS,
         (async () => {
-          const [announcing, ...work] = await Promise.all([
-            announces.getJobCounts('waiting', 'active', 'delayed'),
-            ...workQueues.map((queue) => queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'completed', 'failed')),
+          const [announcing, work] = await Promise.all([
+            Promise.all(announces.map((queue) => queue.getJobCounts('waiting', 'active', 'delayed'))),
+            Promise.all(
+              workQueues.map((queue) => queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'completed', 'failed')),
+            ),
           ]);
           const sum = (counts: readonly Record<string, number>[], ...names: string[]) =>
             counts.reduce((total, count) => names.reduce((subtotal, name) => subtotal + (count[name] ?? 0), total), 0);
           return {
             queued: sum(work, 'waiting', 'prioritized'),
-            running: sum(work, 'active') + sum([announcing], 'waiting', 'active', 'delayed'),
+            running: sum(work, 'active') + sum(announcing, 'waiting', 'active', 'delayed'),
             retrying: sum(work, 'delayed'),
             completed: sum(work, 'completed'),
             failed: sum(work, 'failed'),

@@ -10,7 +10,7 @@ import { Fault } from '../../src/core/fault.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
 import type { QueueBackend } from '../backend/backend.ts';
 import { type CronSchedule, cronOfOptions, localTimezone } from '../cron.ts';
-import { type FailureMessage, SCHEDULE_QUEUE } from '../jobs.ts';
+import { type FailureMessage, SCHEDULE_QUEUE, type Service } from '../jobs.ts';
 import { sqlRequest } from '../requests/transform.ts';
 import type { Runs, SharedSettings } from '../runs/contract.ts';
 import { requestFailureMessage } from '../runs/outcome.ts';
@@ -27,7 +27,7 @@ export interface TickOptions {
   /** Base of relative paths in options. */
   readonly workingDirectory: string;
   /** Sends the failure of a tick that could not start a run. */
-  readonly deadLetter?: (failure: FailureMessage) => Promise<void>;
+  readonly deadLetter?: (service: Service, failure: FailureMessage) => Promise<void>;
 }
 
 export interface Ticks {
@@ -70,7 +70,7 @@ export async function startTicks(
       if (!existing) logger.info({ tick: at, run: id }, 'run scheduled');
     } catch (error) {
       if (!(error instanceof Fault) || error.retriable) throw error;
-      await deadLetter(requestFailureMessage('sql-transformer', error));
+      await deadLetter('sql-transformer', requestFailureMessage('sql-transformer', error));
       logger.error({ tick: at, code: error.code, reason: error.message, hint: error.hint }, 'scheduled run not started');
     }
   };

@@ -18,7 +18,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
-import type { TransformRequest } from '../../queues/jobs.ts';
+import { SERVICE_QUEUES, type TransformRequest } from '../../queues/jobs.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { type ConfigStore, openConfig } from '../../src/config/store.ts';
@@ -30,6 +30,8 @@ import { built } from '../support/project-root.ts';
 import { openQueue, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { startFakeApi } from '../support/service/fake.ts';
 import { ask } from '../support/service/process.ts';
+
+const queues = SERVICE_QUEUES['sql-transformer'];
 
 interface Recorded {
   readonly name: string;
@@ -185,16 +187,16 @@ describe('with an SDK', () => {
           other,
         ));
 
-    const [mapped] = named('process transform');
+    const [mapped] = named(`process ${queues.work}`);
     expect(mapped).toMatchObject({ kind: SpanKind.CONSUMER, attributes: { 'quadmill.run': id, 'quadmill.attempt': 1 } });
     expect(below(mapped, asked)).toBe(true);
-    const slices = named('process slice');
+    const slices = named(`process ${queues.slice}`);
     expect(slices.map(({ attributes }) => [attributes['quadmill.run'], attributes['quadmill.slice']]).sort()).toEqual([
       [id, 0],
       [id, 1],
     ]);
     expect(slices.map((slice) => below(slice, mapped))).toEqual([true, true]);
-    const [announced] = named('process announce');
+    const [announced] = named(`process ${queues.announce}`);
     expect(announced?.attributes).toMatchObject({ 'quadmill.run': id });
     expect(below(announced, asked)).toBe(true);
   }, 40_000);

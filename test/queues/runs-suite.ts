@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest } from '@jest/globals';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
-import { ANNOUNCE_QUEUE, type Outcome, type RunView, TRANSFORM_QUEUE, type TransformRequest } from '../../queues/jobs.ts';
+import { type Outcome, type RunView, SERVICE_QUEUES, type TransformRequest } from '../../queues/jobs.ts';
 import type { Runs } from '../../queues/runs/contract.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
@@ -19,6 +19,8 @@ import { built } from '../support/project-root.ts';
 import { openQueue, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { casesFor, type Extent } from '../support/queues/describe.ts';
 import { workerProcesses } from '../support/queues/worker-processes.ts';
+
+const { announce: ANNOUNCE_QUEUE, work: TRANSFORM_QUEUE } = SERVICE_QUEUES['semi-structured-transformer'];
 
 const ENGINE = built('test/support/queues/engine.js').href;
 const logger = quietLogger();

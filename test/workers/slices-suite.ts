@@ -7,14 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
-import {
-  type Outcome,
-  SLICE_QUEUE,
-  type SlicePayload,
-  type SuccessReport,
-  TRANSFORM_QUEUE,
-  type TransformRequest,
-} from '../../queues/jobs.ts';
+import { type Outcome, SERVICE_QUEUES, type SlicePayload, type SuccessReport, type TransformRequest } from '../../queues/jobs.ts';
 import type { Runs } from '../../queues/runs/contract.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
 import type { OptionValues } from '../../src/config/options/options.ts';
@@ -28,6 +21,8 @@ import { built } from '../support/project-root.ts';
 import { openQueue, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { casesFor, type Extent } from '../support/queues/describe.ts';
 import { workerProcesses } from '../support/queues/worker-processes.ts';
+
+const { slice: SLICE_QUEUE, work: TRANSFORM_QUEUE } = SERVICE_QUEUES['sql-transformer'];
 
 const ENGINE = built('test/support/queues/engine.js').href;
 const PASSWORD = 'hunter2-of-the-database';
@@ -280,7 +275,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
       const id = await submit(request(1, { 0: 'slow=60000' }));
       await taken(id, 1);
       const [own] = await sliceJobs(id);
-      const late = await slices.add(SLICE_QUEUE, { ...(own?.data as SlicePayload), attempt: 0 }, { jobId: `${id}-late` });
+      const late = await slices.add('slice', { ...(own?.data as SlicePayload), attempt: 0 }, { jobId: `${id}-late` });
       await until('the late slice ended', async () => (await slices.getJob(late.id as string))?.failedReason !== undefined);
       expect((await slices.getJob(late.id as string))?.failedReason).toContain('has ended');
       await runs.cancel(id);

@@ -4,7 +4,7 @@
  * Only the process that holds the lock of a job decides about it; all others only set marks that this process polls.
  */
 import { type Job, type Queue, UnrecoverableError, WaitingError } from 'bullmq';
-import type { RunPayload, RunProgress } from '../../queues/jobs.ts';
+import type { RunPayload, RunProgress, Service } from '../../queues/jobs.ts';
 import { cancelledFault, encodeFault, killedFault } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
@@ -19,8 +19,8 @@ export interface JobKind<D extends RunPayload, R> {
   cancellation(job: Job<D, R>): Promise<Fault | undefined>;
   /** Removes the files of earlier attempts whose workers died. */
   cleanUp(job: Job<D, R>): Promise<void>;
-  /** Called when the number of active jobs in this process changes. */
-  onActiveCount(count: number): void;
+  /** Called when a job becomes active in this process (1), and when its attempt has ended (-1). */
+  onActive(change: 1 | -1): void;
   /** Called when a job has ended for good; undefined: it completed. */
   onEnded(fault: Fault | undefined): void;
 }
@@ -51,6 +51,8 @@ export interface AttemptSettings {
   readonly lockMs: number;
   /** Called when a run starts for the first time. @throws Fault — the run must not start */
   readonly admit: () => Promise<void>;
+  /** Called when an attempt has failed, whatever becomes of the job. */
+  readonly onFault?: (service: Service, fault: Fault) => void;
 }
 
 /** How often a job polls its marks and stores its progress. */
@@ -102,17 +104,19 @@ export class Attempts<D extends RunPayload, R> {
     const id = job.id as string;
     traceRun(fieldsOf(job));
     this.active.set(id, stop);
-    this.kind.onActiveCount(this.active.size);
+    this.kind.onActive(1);
     try {
       const result = await this.attempt(job, token, stop);
       this.kind.onEnded(undefined);
       return result;
     } catch (error) {
       if (stop.signal.reason === REQUEUE) return this.requeue(job, token);
-      throw this.verdict(job, Fault.of(error));
+      const fault = Fault.of(error);
+      this.settings.onFault?.(job.data.service, fault);
+      throw this.verdict(job, fault);
     } finally {
       this.active.delete(id);
-      this.kind.onActiveCount(this.active.size);
+      this.kind.onActive(-1);
     }
   }
 

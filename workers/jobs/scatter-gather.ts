@@ -8,7 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, JobsOptions, Queue } from 'bullmq';
 import { bandOf, type FairQueueing, prioritiesFrom, urgencyOf } from '../../queues/backend/fair-queueing.ts';
-import { SLICE_QUEUE, type SlicePayload, type SliceResult, type TransformPayload, type TransformResult } from '../../queues/jobs.ts';
+import type { SlicePayload, SliceResult, TransformPayload, TransformResult } from '../../queues/jobs.ts';
 import { decodeFault } from '../../queues/runs/outcome.ts';
 import { atMost, LinkedAbort } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -95,11 +95,11 @@ export class ScatterGather {
       removeOnComplete: RETENTION,
       removeOnFail: RETENTION,
     };
-    const band = bandOf(SLICE_QUEUE, urgencyOf(opts.priority ?? 0));
+    const band = bandOf(this.queue.name, urgencyOf(opts.priority ?? 0));
     const first = await this.fairQueueing.nextStartTag(band, undefined).catch(notQueued);
     const priorities = prioritiesFrom(band, first, slices.length);
     const jobs = slices.map((slice, i) => ({
-      name: SLICE_QUEUE,
+      name: 'slice',
       data: { ...data, slice, attempt },
       opts: { ...options, jobId: this.ids[i] as string, priority: priorities[i] as number },
     }));

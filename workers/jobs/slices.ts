@@ -4,7 +4,7 @@
  */
 import type { Job } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
-import { SLICE_QUEUE, type SlicePayload, type SliceResult, TRANSFORM_QUEUE, type TransformPayload } from '../../queues/jobs.ts';
+import { SERVICE_QUEUES, type SlicePayload, type SliceResult, type Transformer, type TransformPayload } from '../../queues/jobs.ts';
 import { cancelledFault } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
@@ -14,13 +14,15 @@ import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attemp
 import { pathsOf, type TaskSettings, taskOf } from './task.ts';
 
 export function sliceAttempts(
+  service: Transformer,
   backend: QueueBackend,
   pool: ThreadPool,
   settings: AttemptSettings & TaskSettings,
   logger: Logger,
 ): Attempts<SlicePayload, SliceResult> {
-  const queue = backend.queue<SlicePayload, SliceResult>(SLICE_QUEUE);
-  const transforms = backend.queue<TransformPayload>(TRANSFORM_QUEUE);
+  const queues = SERVICE_QUEUES[service];
+  const queue = backend.queue<SlicePayload, SliceResult>(queues.slice);
+  const transforms = backend.queue<TransformPayload>(queues.work);
 
   const kind: JobKind<SlicePayload, SliceResult> = {
     noun: 'slice',
@@ -48,7 +50,7 @@ export function sliceAttempts(
       await removeEarlierSpills(paths.spillDirectory);
     },
 
-    onActiveCount: (count) => METRICS.activeSlices.set(count),
+    onActive: (change) => METRICS.activeSlices.inc(change),
     onEnded: (fault) => METRICS.slices.inc({ state: stateOf(fault) }),
   };
   return new Attempts(kind, settings, logger);

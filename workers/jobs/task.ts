@@ -1,6 +1,6 @@
 /** Turns the payload of a job into the task of a thread. */
 import { join } from 'node:path';
-import { type RunPayload, SERVICES, type TransformPayload } from '../../queues/jobs.ts';
+import { type RunPayload, SERVICES, type Service, type TransformPayload } from '../../queues/jobs.ts';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import type { DatabaseAccess, RunRequest, RunSlice } from '../../src/run/request.ts';
 import type { SliceSizes } from '../../src/run/slices/slices.ts';
@@ -19,7 +19,7 @@ export interface TaskSettings {
   /** How object storage is reached, as currently configured; never stored in a job. */
   readonly s3: () => Promise<S3Access>;
   /** See `FleetFunctions`. */
-  readonly functionDirectory: (version: string) => Promise<string>;
+  readonly functionDirectory: (version: string, service: Service) => Promise<string>;
 }
 
 /** Paths of an attempt: its output, and its spill files, whose directory is absolute. */
@@ -66,7 +66,7 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
       web: await settings.web(),
       slice,
       functions: data.functions && {
-        directory: await settings.functionDirectory(data.functions.version),
+        directory: await settings.functionDirectory(data.functions.version, data.service),
         limits: data.functions.limits,
       },
       threads: 1,

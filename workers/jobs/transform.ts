@@ -4,10 +4,10 @@
  */
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import {
-  SLICE_QUEUE,
+  SERVICE_QUEUES,
   type SlicePayload,
   type SliceResult,
-  TRANSFORM_QUEUE,
+  type Transformer,
   type TransformPayload,
   type TransformResult,
 } from '../../queues/jobs.ts';
@@ -21,15 +21,17 @@ import { ScatterGather } from './scatter-gather.ts';
 import { type AttemptPaths, type PathSettings, pathsOf, type TaskSettings, taskOf } from './task.ts';
 
 export function transformAttempts(
+  service: Transformer,
   backend: QueueBackend,
   pool: ThreadPool,
   settings: AttemptSettings & TaskSettings,
   logger: Logger,
 ): Attempts<TransformPayload, TransformResult> {
-  const slices = backend.queue<SlicePayload, SliceResult>(SLICE_QUEUE);
+  const queues = SERVICE_QUEUES[service];
+  const slices = backend.queue<SlicePayload, SliceResult>(queues.slice);
 
   const kind: JobKind<TransformPayload, TransformResult> = {
-    ...wholeRun(backend.queue<TransformPayload>(TRANSFORM_QUEUE)),
+    ...wholeRun(backend.queue<TransformPayload>(queues.work)),
 
     async work(job, context) {
       const { data } = job;
@@ -59,7 +61,7 @@ export function transformAttempts(
 
     cleanUp: (job) => cleanUpRun(job.data, settings),
 
-    onActiveCount: (count) => METRICS.activeRuns.set(count),
+    onActive: (change) => METRICS.activeRuns.inc(change),
   };
   return new Attempts(kind, settings, logger);
 }

@@ -1,7 +1,8 @@
 /** The write job: one attempt to write the inputs of a run to the target, in a thread. Resumes from the position of an earlier attempt. */
 import type { Job } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
-import { type RunProgress, WRITE_QUEUE, type WritePayload, type WriteResult } from '../../queues/jobs.ts';
+import { type RunProgress, SERVICE_QUEUES, type WritePayload, type WriteResult } from '../../queues/jobs.ts';
+import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import type { S3Access } from '../../src/storage/s3-access.ts';
 import type { TargetAddress } from '../../src/targets/target.ts';
@@ -28,7 +29,7 @@ export function writeAttempts(
   logger: Logger,
 ): Attempts<WritePayload, WriteResult> {
   const kind: JobKind<WritePayload, WriteResult> = {
-    ...wholeRun(backend.queue<WritePayload>(WRITE_QUEUE)),
+    ...wholeRun(backend.queue<WritePayload>(SERVICE_QUEUES['graph-writer'].work)),
 
     async work(job, context) {
       const started = performance.now();
@@ -37,7 +38,7 @@ export function writeAttempts(
       METRICS.attempts.inc();
       const { type } = task.request.target;
       logger.info({ ...fieldsOf(job), service: job.data.service, target: type, resumed: task.request.resume !== undefined }, 'run started');
-      const result = await pool.write(task, { ...context, ...progressHooks(job, context, logger) });
+      const result = await pool.write(task, { ...context, ...progressHooks(job, context, settings, logger) });
       METRICS.bytesRead.inc(result.report.bytesRead);
       METRICS.spilled.inc(result.report.bytesSpilled);
       METRICS.writeBatches.inc(result.report.batches);
@@ -46,7 +47,7 @@ export function writeAttempts(
 
     cleanUp: (job) => cleanUpWrite(job.data, settings),
 
-    onActiveCount: (count) => METRICS.activeWrites.set(count),
+    onActive: (change) => METRICS.activeWrites.inc(change),
   };
   return new Attempts(kind, settings, logger);
 }
@@ -55,6 +56,7 @@ export function writeAttempts(
 function progressHooks(
   job: Job<WritePayload, WriteResult>,
   context: AttemptContext,
+  { onFault }: WriteSettings,
   logger: Logger,
 ): Pick<TaskHooks, 'progress' | 'waiting'> {
   let latest = progressOf(job) ?? { records: 0, quads: 0, bytesRead: 0 };
@@ -71,8 +73,10 @@ function progressHooks(
       if (outage !== undefined) METRICS.writeRetries.inc();
       if (logged === (outage?.lasting ?? false)) return;
       logged = !logged;
-      if (logged) logger.warn({ ...fieldsOf(job), reason: waiting }, 'waiting for the target');
-      else logger.info(fieldsOf(job), 'target accepts statements again');
+      if (logged) {
+        logger.warn({ ...fieldsOf(job), reason: waiting }, 'waiting for the target');
+        onFault?.(job.data.service, new Fault('target/unreachable', waiting ?? 'The target does not answer'));
+      } else logger.info(fieldsOf(job), 'target accepts statements again');
     },
   };
 }

@@ -157,7 +157,7 @@ export function messageHandler(
     const runId = runIdOfKey(service, keyOf(message));
     const subject = { runId, service, inputs: inputsOfMessage(message) };
     const failure = failureMessage(subject, fault, new Date());
-    await outbox.add(deadLetter(failure, sourceMessageHeaders(message), config.snapshot()));
+    await outbox.add(service, deadLetter(failure, sourceMessageHeaders(message), config.snapshot()));
     METRICS.messagesTaken.inc({ service, result: 'dead-letter' });
     logger.warn({ topic, partition, offset, run: runId, code: fault.code, reason: fault.message }, 'message is not a valid request');
   };

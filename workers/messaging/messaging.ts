@@ -1,7 +1,7 @@
 /** Messaging of a process with workers: consumes source messages and sends messages of outcomes. */
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import type { FleetFunctions } from '../../queues/custom-functions.ts';
-import type { RunPayload } from '../../queues/jobs.ts';
+import type { RunPayload, Service } from '../../queues/jobs.ts';
 import type { BusState, MessageBus } from '../../queues/messaging/bus.ts';
 import { openConfiguredBus, provenanceOptions } from '../../queues/messaging/configured-bus.ts';
 import { type MessageKind, messagesOf, provenanceDeadLetter, topicOf } from '../../queues/messaging/messages.ts';
@@ -25,6 +25,8 @@ export interface Messaging {
 }
 
 export interface MessagingOptions {
+  /** Those of this process; default: all. */
+  readonly services?: readonly Service[];
   readonly bus: MessageBus;
   readonly state: BusState;
   readonly runs: Pick<Runs, 'submit' | 'counts'>;
@@ -55,19 +57,19 @@ export async function openMessaging(backend: QueueBackend, options: MessagingOpt
   };
   const sender = await startSender(
     backend,
-    { bus, busOf, state, snapshot: config.snapshot(), topicOf: (kind) => topicOf(kind, config.snapshot()) },
+    { services: options.services, bus, busOf, state, snapshot: config.snapshot(), topicOf: (kind) => topicOf(kind, config.snapshot()) },
     logger,
   );
   return {
     async publish(run, outcome) {
       const snapshot = config.snapshot();
       const announcement = messagesOf(run, outcome, snapshot, new Date());
-      if (bus.hasConsumer(topicOf(announcement.kind, snapshot))) await outbox.add(announcement);
+      if (bus.hasConsumer(topicOf(announcement.kind, snapshot))) await outbox.add(run.service, announcement);
     },
     async provenanceFailed(run, fault) {
       const snapshot = config.snapshot();
       const announcement = provenanceDeadLetter(run, fault, snapshot, new Date());
-      if (bus.hasConsumer(topicOf(announcement.kind, snapshot))) await outbox.add(announcement);
+      if (bus.hasConsumer(topicOf(announcement.kind, snapshot))) await outbox.add(run.service, announcement);
     },
     async stopConsuming() {
       // On the local bus, messages are produced until the last run has ended; runs that they start are left to the next process.

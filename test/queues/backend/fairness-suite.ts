@@ -9,7 +9,7 @@ import type { Worker } from 'bullmq';
 import type { QueueBackend } from '../../../queues/backend/backend.ts';
 import { bandOf, DEFAULT_URGENCY } from '../../../queues/backend/fair-queueing.ts';
 import type { StalledBackoff } from '../../../queues/backend/stalled-jobs.ts';
-import { SLICE_QUEUE, TRANSFORM_QUEUE, type TransformRequest } from '../../../queues/jobs.ts';
+import { SERVICE_QUEUES, type TransformRequest } from '../../../queues/jobs.ts';
 import { openRuns } from '../../../queues/runs/runs.ts';
 import { openConfig } from '../../../src/config/store.ts';
 import { Secret } from '../../../src/core/secret.ts';
@@ -19,6 +19,9 @@ import { built } from '../../support/project-root.ts';
 import { openQueue, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 import { casesFor, type Extent } from '../../support/queues/describe.ts';
 import { tinyRun } from '../../support/queues/requests.ts';
+
+const { work: TRANSFORM_QUEUE } = SERVICE_QUEUES['semi-structured-transformer'];
+const { slice: SLICE_QUEUE } = SERVICE_QUEUES['sql-transformer'];
 
 const ENGINE = built('test/support/queues/engine.js').href;
 const CALLER = fileURLToPath(built('test/support/queues/caller.js'));

@@ -1,9 +1,11 @@
 /** Fair queueing; `fairness.soak.test.ts` has it on every queue. */
 import { describe, expect, test } from '@jest/globals';
 import { bandOf, DEFAULT_URGENCY, prioritiesFrom, priorityOf, URGENCY_LEVELS, urgencyOf } from '../../../queues/backend/fair-queueing.ts';
-import { TRANSFORM_QUEUE } from '../../../queues/jobs.ts';
+import { SERVICE_QUEUES } from '../../../queues/jobs.ts';
 import { describeQueues, FAST_QUEUES } from '../../support/queues/describe.ts';
 import { fairnessSuite } from './fairness-suite.ts';
+
+const { work: TRANSFORM_QUEUE } = SERVICE_QUEUES['semi-structured-transformer'];
 
 describe('start tags and priorities', () => {
   const lane = bandOf(TRANSFORM_QUEUE, DEFAULT_URGENCY);

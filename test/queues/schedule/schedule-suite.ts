@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import type { QueueBackend } from '../../../queues/backend/backend.ts';
 import type { CronSchedule } from '../../../queues/cron.ts';
-import type { FailureMessage } from '../../../queues/jobs.ts';
+import { type FailureMessage, SERVICE_QUEUES } from '../../../queues/jobs.ts';
 import type { Runs } from '../../../queues/runs/contract.ts';
 import { openRuns } from '../../../queues/runs/runs.ts';
 import { openSchedule, type SharedSchedule } from '../../../queues/schedule/schedule.ts';
@@ -81,7 +81,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
     const ticks = await startTicks(
       backend,
       schedule,
-      { runs: real ?? runs, config, workingDirectory: directory.path, deadLetter: bury },
+      { runs: real ?? runs, config, workingDirectory: directory.path, deadLetter: async (_service, failure) => bury(failure) },
       logger,
     );
     let ended: Promise<void> | undefined;
@@ -265,7 +265,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
       expect(others).toEqual([]);
       expect(skipped).toMatchObject({ level: 'warn', run: run?.id });
       // No worker takes it: it ends when it is cancelled.
-      void one.backend.worker('announce', async () => ({ state: 'cancelled' }), {}).run();
+      void one.backend.worker(SERVICE_QUEUES['sql-transformer'].announce, async () => ({ state: 'cancelled' }), {}).run();
       await real.cancel(run?.id ?? '');
       const next = await until('the next run', async () => (await real.list({ limit: 10 })).find(({ id }) => id !== run?.id));
       expect(next).toMatchObject({ service: 'sql-transformer', state: 'queued', input: [] });

@@ -1,0 +1,2 @@
+/** What a worker does not reach, beside what `services.test.ts` shows. */
+import './services.test.ts';
