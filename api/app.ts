@@ -19,12 +19,13 @@ import { customFunctionsRoute } from './routes/custom-functions.ts';
 import { databaseRoutes } from './routes/database.ts';
 import { kafkaRoute } from './routes/kafka.ts';
 import { licenceRoute } from './routes/licence.ts';
+import { masterMappingRoutes, rmlRoutes } from './routes/mappings/rml.ts';
 import { operatorRoutes, READINESS } from './routes/operators.ts';
 import { processRoutes, sqlProcessRoute } from './routes/process.ts';
-import { masterMappingRoutes, rmlRoutes } from './routes/rml.ts';
 import { runRoutes } from './routes/runs.ts';
 import { cronRoute } from './routes/schedule.ts';
 import { sparqlRoutes } from './routes/sparql.ts';
+import { studioRoutes } from './routes/studio/studio.ts';
 import { writerRoutes } from './routes/writer.ts';
 import { SECURITY_HEADERS } from './server/security-headers.ts';
 import { sendStream } from './stream.ts';
@@ -44,6 +45,7 @@ export function mountRoutes(api: Api, served: Served): readonly MountedRoute[] {
     for (const route of serviceRoutes(api, service)) mounted.push({ route, service, prefix });
   }
   for (const route of operatorRoutes(api)) mounted.push({ route, service: undefined, prefix: '' });
+  for (const route of studioRoutes(api, servicesOf(served))) mounted.push({ route, service: undefined, prefix: '' });
   for (const route of sparqlRoutes(api)) mounted.push({ route, service: undefined, prefix: '' });
   if (api.queues !== undefined) mounted.push({ route: dashboardRoute(), service: undefined, prefix: '' });
   mounted.push({ route: openApiRoute(() => mounted), service: undefined, prefix: '' });

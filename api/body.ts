@@ -43,7 +43,8 @@ export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 }
 
-function checkMediaType(request: IncomingMessage, expected: readonly string[]): void {
+/** @throws Fault request/media-type — another type, a charset other than UTF-8, a content encoding */
+export function checkMediaType(request: IncomingMessage, expected: readonly string[]): void {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
     .toLowerCase()
     .split(';')

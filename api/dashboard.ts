@@ -7,7 +7,7 @@
  */
 import type { IServerAdapter } from '@bull-board/api/typings/app';
 import type { Context, Middleware, Next } from 'koa';
-import { QUEUES, RUN_QUEUES } from '../queues/jobs.ts';
+import { queuesOf } from '../queues/jobs.ts';
 import { Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';
 import type { Access, Guard } from './access/guard.ts';
@@ -125,7 +125,9 @@ function assertMayAct(role: BoardRole): void {
 
 /** Removing the job would make the run fail without a useful reason, so the run is cancelled instead. */
 async function cancelRun(context: Context, api: Api, queue: string, id: string): Promise<void> {
-  const before = RUN_QUEUES.has(queue) ? await withinQueueWait(api, api.runs.get(id)) : undefined;
+  const before = queuesOf(api.services).some(({ name, ofRuns }) => ofRuns && name === queue)
+    ? await withinQueueWait(api, api.runs.get(id))
+    : undefined;
   if (before === undefined) throw new RequestFault('request/forbidden', REFUSAL);
   if (before.outcome !== undefined) {
     throw new RequestFault('request/conflict', `The run ${id} has ${before.state} and is kept until KEEP_RUNS_SECONDS are over`);
@@ -145,7 +147,7 @@ async function serveFile(context: Context, board: Middleware, next: Next): Promi
   });
 }
 
-async function openBoards(queues: DashboardQueues, { queueName }: Api): Promise<Readonly<Record<BoardRole, Middleware>>> {
+async function openBoards(queues: DashboardQueues, { queueName, services }: Api): Promise<Readonly<Record<BoardRole, Middleware>>> {
   const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
     import('@bull-board/api'),
     import('@bull-board/api/bullMQAdapter'),
@@ -154,8 +156,8 @@ async function openBoards(queues: DashboardQueues, { queueName }: Api): Promise<
   const open = (role: BoardRole): Middleware => {
     const server = new KoaAdapter().setBasePath(PATH);
     createBullBoard({
-      queues: Object.entries(QUEUES).map(([name, description]) => {
-        const readOnlyMode = role === 'viewer' || !RUN_QUEUES.has(name);
+      queues: queuesOf(services).map(({ name, description, ofRuns }) => {
+        const readOnlyMode = role === 'viewer' || !ofRuns;
         return new BullMQAdapter(queues.queue(name), { description, readOnlyMode, allowRetries: false });
       }),
       serverAdapter: server as unknown as IServerAdapter,

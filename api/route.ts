@@ -32,13 +32,15 @@ export interface Api {
   /** Undefined: currently no message queue. */
   readonly messageQueue?: Pick<BusSwitch, 'toggle'> | undefined;
   /** Sends a failure that belongs to no run to the dead-letter topic. */
-  readonly deadLetter?: (failure: FailureMessage) => Promise<void>;
+  readonly deadLetter?: (service: Service, failure: FailureMessage) => Promise<void>;
   /** State of this process's connection to the message queue; undefined: it uses none. */
   readonly messages?: () => { readonly on: boolean; readonly lastError: string | undefined } | undefined;
   /** Description of the queue, such as `embedded`. */
   readonly queueName: string;
-  /** Number of processes that take jobs from the queue, including this one; undefined: not counted. */
-  readonly workerCount?: () => number;
+  /** Those of this process. */
+  readonly services: readonly Service[];
+  /** Number of processes that take runs of a service, or of any service of this process, including this one; undefined: not counted. */
+  readonly workerCount?: (service?: Service) => number;
   /** Workers of this process; undefined: it has none. */
   readonly workers?: () => { readonly running: boolean };
   /** Aborted when the process starts to shut down: it accepts no more runs. */

@@ -44,7 +44,7 @@ export async function answerRun(api: Api, call: Call, request: (snapshot: Snapsh
     api.runs.submit(transform, { idempotencyKey, caller: call.actor, urgency: preference.urgency }),
   );
 
-  if (api.workerCount?.() === 0) warnOfNoWorkers(api, id);
+  if (api.workerCount?.(transform.service) === 0) warnOfNoWorkers(api, id);
 
   const waitMs = shortest(snapshot.PROCESS_WAIT_SECONDS * 1_000, preference.waitMs);
   const outcome = preference.async && preference.waitMs === 0 ? undefined : await waitForOutcome(api, call, id, waitMs);
@@ -121,7 +121,7 @@ export function withReason(
   view: RunView,
 ): RunView & { readonly reason?: string; readonly workers?: number } {
   const waits = view.state === 'queued' || view.state === 'retrying';
-  return waits && workerCount?.() === 0 ? { ...view, reason: NO_WORKERS, workers: 0 } : view;
+  return waits && workerCount?.(view.service) === 0 ? { ...view, reason: NO_WORKERS, workers: 0 } : view;
 }
 
 /** View of a submitted run, for when the queue cannot be read any more. */

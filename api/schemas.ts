@@ -1,9 +1,11 @@
 /** JSON schemas of requests and answers, by the names that routes use. */
+import { SERVICES } from '../queues/jobs.ts';
 import { PROCESS_REQUEST, WRITE_REQUEST } from '../queues/requests/schemas.ts';
 import { LICENCE_STATUSES } from '../src/config/licence.ts';
 import { FAULTS } from '../src/core/fault.ts';
 import { NOT_BLANK } from '../src/core/schema.ts';
 import { TARGET_TYPES, WRITE_MODES } from '../src/targets/target.ts';
+import { ROLES } from './route.ts';
 import { RUN_STATES } from './routes/runs.ts';
 
 const text = { type: 'string' } as const;
@@ -19,6 +21,15 @@ const record = (required: Readonly<Record<string, unknown>>, optional: Readonly<
 });
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+const EXAMPLE_VALUE = { type: ['string', 'number', 'boolean', 'null', 'array'], items: { type: ['string', 'number'] } } as const;
+
+const MAPPING_LANGUAGE = { type: 'string', enum: ['turtle', 'yarrrml'] } as const;
+const SIDE = { type: ['object', 'null'], description: 'The side file; null: there is none' } as const;
+const SAVED_BY = {
+  by: { type: ['string', 'null'], description: 'Who saved it; null: it was not saved through the service' },
+  at: { type: ['string', 'null'], format: 'date-time', description: 'When it was saved; null: not known' },
+} as const;
 
 export const SCHEMAS = {
   ProcessRequest: PROCESS_REQUEST,
@@ -152,6 +163,65 @@ export const SCHEMAS = {
       next: { type: 'array', items: time, description: 'The next three times, fewer where the years of the expression end' },
     },
   ),
+  StudioUser: record({
+    actor: { ...text, description: 'The name of the token, or `anonymous`' },
+    role: { type: 'string', enum: ROLES },
+    limits: record({ maxBodyBytes: count, maxUploadBytes: count }),
+    services: { type: 'array', items: { type: 'string', enum: Object.keys(SERVICES) } },
+    target: record({
+      type: { type: 'string', enum: TARGET_TYPES },
+      location: { ...text, description: 'The store that the graph writer writes to, without passwords' },
+    }),
+    writeModes: { type: 'array', items: { type: 'string', enum: WRITE_MODES } },
+  }),
+  StudioMappings: record({ mappings: { type: 'array', items: ref('StudioMappingEntry') } }),
+  StudioMappingEntry: record({
+    name: text,
+    language: MAPPING_LANGUAGE,
+    etag: { type: ['string', 'null'], description: 'The entity tag; null: there is a draft only' },
+    ...SAVED_BY,
+    draft: { type: 'boolean', description: 'There is a draft' },
+  }),
+  StudioMapping: record({ text, language: MAPPING_LANGUAGE, side: SIDE, etag: text, ...SAVED_BY }),
+  StudioMappingUpdate: record(
+    { text },
+    { side: { type: 'object', description: 'The side file; left out: it stays, `{}`: there is none' } },
+  ),
+  StudioSaved: record({ etag: { ...text, description: 'The entity tag of what was saved' } }),
+  StudioUpload: record({
+    url: { ...text, format: 'uri', description: 'The location by which mappings and runs name the file' },
+    bytes: count,
+    sha256: text,
+    format: { ...text, description: 'What the file is read as, by its extension' },
+  }),
+  StudioFunctions: record({ functions: { type: 'array', items: ref('StudioFunction') } }),
+  StudioFunction: record({
+    iri: text,
+    aliases: { ...texts, description: 'Other IRIs of the same function' },
+    name: { ...text, description: 'With a prefix, such as `grel:toUpperCase`' },
+    family: { type: ['string', 'null'], description: 'The heading below which the function stands; null: a custom function' },
+    description: text,
+    deterministic: { type: 'boolean' },
+    parameters: {
+      type: 'array',
+      items: record(
+        { name: text, iri: text, type: text, required: { type: 'boolean' } },
+        { default: { ...text, description: 'Used where the argument is left out or has no value' } },
+      ),
+    },
+    returns: { type: 'array', items: record({ name: text, iri: text, type: text }), description: 'The first is the default' },
+    examples: {
+      type: 'array',
+      items: record(
+        { given: { type: 'array', items: EXAMPLE_VALUE, description: 'Arguments in the order of the parameters; null: no value' } },
+        {
+          gives: { ...EXAMPLE_VALUE, description: 'The result' },
+          fails: { ...text, description: 'In place of a result: part of the message' },
+          of: { ...text, description: 'The name of the return, where it is not the first' },
+        },
+      ),
+    },
+  }),
   Health: record(
     { status: { type: 'string', enum: ['up'] }, version: text },
     {

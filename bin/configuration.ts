@@ -1,17 +1,19 @@
 /** The configuration of a serving process: its secrets, and a backup to restore. */
 import { resolve } from 'node:path';
-import type { QueueBackend } from '../queues/backend/backend.ts';
 import { backupPath, readBackup } from '../src/config/backup.ts';
 import { DEFAULTS, type OptionValues, type Snapshot } from '../src/config/options/options.ts';
 import { s3AccessOf } from '../src/config/run-defaults.ts';
 import { openSecrets } from '../src/config/secrets.ts';
-import { type ConfigStore, openConfig } from '../src/config/store.ts';
+import { type ConfigStore, openConfig, type SharedSettings } from '../src/config/store.ts';
 import type { Logger } from '../src/core/telemetry/observe.ts';
 
-/** @throws Fault config/invalid — no key for secrets; the file at CONFIG_BACKUP is not a backup */
+/**
+ * @param settings those of the processes with the same SERVICE
+ * @throws Fault config/invalid — no key for secrets; the file at CONFIG_BACKUP is not a backup
+ */
 export async function openConfiguration(
   options: OptionValues,
-  { settings }: Pick<QueueBackend, 'settings'>,
+  settings: SharedSettings,
   workingDirectory: string,
   logger: Logger,
 ): Promise<ConfigStore> {

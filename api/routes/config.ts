@@ -48,7 +48,6 @@ export function configRoutes(api: Api): readonly Route[] {
       body: { type: 'application/json', schema: 'ConfigChange', required: false },
       replies: {
         200: { description: 'The option and its new value; a secret reads as ******', schema: 'ConfigEntry' },
-        501: { description: 'The option has no effect in this version', type: 'application/problem+json', schema: 'Problem' },
       },
       handle: async (call) => {
         const { entry, value } = await changeOf(call);

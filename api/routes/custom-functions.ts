@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callLimitsOf } from '../../queues/custom-functions.ts';
-import { webAccessOf } from '../../src/config/run-defaults.ts';
+import { s3AccessOf, webAccessOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { METRICS } from '../../src/core/telemetry/observe.ts';
 import { fetchFunctions } from '../../src/custom-functions/fetch.ts';
@@ -66,8 +66,8 @@ async function deploy(api: Api): Promise<{ readonly deployed: Deployed }> {
   }
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-functions-'));
   try {
-    const web = webAccessOf(snapshot);
-    const set = await fetchFunctions({ description, code }, directory, { workingDirectory: api.workingDirectory, web });
+    const access = { workingDirectory: api.workingDirectory, web: webAccessOf(snapshot), s3: s3AccessOf(snapshot) };
+    const set = await fetchFunctions({ description, code }, directory, access);
     const place = join(directory, set.version);
     const functions = await tryFunctions({ directory: place, limits: callLimitsOf(snapshot) });
     await withinQueueWait(api, api.functions.switchTo(place), STORE_MS);

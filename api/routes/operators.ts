@@ -60,7 +60,7 @@ function measures(api: Api): Measures {
   return {
     counts: () => withinQueueWait(api, api.runs.counts()),
     licenceExpiry: () => expiryOf(licenceOf(api.config.snapshot(), Date.now())),
-    ...(queues === undefined ? {} : { backlog: () => withinQueueWait(api, backlogOf(queues)) }),
+    ...(queues === undefined ? {} : { backlog: () => withinQueueWait(api, backlogOf(queues, api.services)) }),
     freeBytes: async () => {
       const { output, spill } = directories(api.config.snapshot(), api.workingDirectory);
       return { spill: await freeBytes(spill), ...(isFile(output) ? { output: await freeBytes(pathOf(output)) } : {}) };

@@ -53,7 +53,7 @@ export function sqlProcessRoute(api: Api): Route {
       } catch (error) {
         if (!(error instanceof Fault) || error.code !== 'mapping/unreadable') throw error;
         const failure = requestFailureMessage('sql-transformer', error);
-        if (api.deadLetter !== undefined) await withinQueueWait(api, api.deadLetter(failure));
+        if (api.deadLetter !== undefined) await withinQueueWait(api, api.deadLetter('sql-transformer', failure));
         return { status: 400, body: { ...failure, runId: undefined } };
       }
     },

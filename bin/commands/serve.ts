@@ -8,10 +8,11 @@ import type { Api } from '../../api/route.ts';
 import { type HttpServer, listen } from '../../api/server/server.ts';
 import { readServerPair } from '../../api/server/tls.ts';
 import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
+import { settingsOfService } from '../../queues/backend/settings.ts';
 import { type WorkerRegistry, watchWorkerRegistry } from '../../queues/backend/worker-registry.ts';
 import { cronOfOptions } from '../../queues/cron.ts';
 import { callLimitsOf, type FleetFunctions, openFleetFunctions } from '../../queues/custom-functions.ts';
-import type { FailureMessage } from '../../queues/jobs.ts';
+import { type FailureMessage, type Service, servicesOf } from '../../queues/jobs.ts';
 import { type BusSwitch, openSwitch } from '../../queues/messaging/bus.ts';
 import { type ConfiguredBus, openConfiguredBus } from '../../queues/messaging/configured-bus.ts';
 import { isWarningOfTimer } from '../../queues/messaging/kafka/log.ts';
@@ -132,35 +133,36 @@ interface Process {
 async function start(role: Role, listens: boolean, options: OptionValues, logger: Logger): Promise<Process> {
   const settings: Snapshot = { ...DEFAULTS, ...options };
   const workingDirectory = process.cwd();
-  const where = { url: settings.QUEUE_URL, directory: directories(settings, workingDirectory).queue, prefix: settings.QUEUE_PREFIX };
-  const backend = await openBackend(where, logger);
+  const { QUEUE_URL: url, QUEUE_PREFIX: prefix } = settings;
+  const backend = await openBackend({ url, prefix, directory: directories(settings, workingDirectory).queue, security: settings }, logger);
   let server: HttpServer | undefined;
   let store: EmbeddedStore | undefined;
   try {
     logger.info({ queue: backend.describe(), kind: backend.kind, role, version: VERSION }, 'queue opened');
     observeProcess();
-    const config = await openConfiguration(options, backend, workingDirectory, logger);
+    const services = servicesOf(settings.SERVICE);
+    const shared = settings.SERVICE === 'all' ? backend.settings : settingsOfService(backend.settings, settings.SERVICE);
+    const config = await openConfiguration(options, shared, workingDirectory, logger);
     logger.level = config.snapshot().LOG_LEVEL;
     config.onChange(({ LOG_LEVEL }) => {
       logger.level = LOG_LEVEL;
     });
-    const functions = await openFleetFunctions(backend.settings, directories(settings, workingDirectory).functions);
-    const runs = await openRuns(
-      backend,
-      () => runPolicy(config.snapshot()),
-      () => {
+    const functions = await openFleetFunctions(shared, directories(settings, workingDirectory).functions);
+    const runs = await openRuns(backend, () => runPolicy(config.snapshot()), {
+      services,
+      functions: () => {
         const version = functions.current();
         return version === undefined ? undefined : { version, limits: callLimitsOf(config.snapshot()) };
       },
-    );
+    });
     const schedule = await openSchedule(backend.settings);
     const workerRegistry = await watchWorkerRegistry(backend.settings);
     const bus = openConfiguredBus(config, logger);
-    const messageQueue = await openSwitch(backend.settings);
+    const messageQueue = await openSwitch(shared);
     store = await openStore(role === 'all', config.snapshot(), workingDirectory, logger);
     const outbox = openOutbox(backend);
-    const sendDeadLetter = async (failure: FailureMessage): Promise<void> => {
-      if (bus.hasConsumer(topicOf('dead-letter', config.snapshot()))) await outbox.add(deadLetter(failure, {}, config.snapshot()));
+    const sendDeadLetter = async (service: Service, failure: FailureMessage): Promise<void> => {
+      if (bus.hasConsumer(topicOf('dead-letter', config.snapshot()))) await outbox.add(service, deadLetter(failure, {}, config.snapshot()));
     };
     const draining = new AbortController();
     const ending = new AbortController();
@@ -178,6 +180,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
         logger,
         workingDirectory,
         queues: backend,
+        services,
         queueName: backend.describe(),
         draining: draining.signal,
         ending: ending.signal,
@@ -185,7 +188,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
         ...(role === 'api'
           ? {}
           : { messages: () => (bus.kind === 'kafka' ? { on: messageQueue.isOn(), lastError: bus.lastError() } : undefined) }),
-        workerCount: () => workerRegistry.count(),
+        workerCount: (service) => workerRegistry.count(service === undefined ? services : [service]),
         ...(role === 'api' ? {} : { workers: () => ({ running: workers?.state().running ?? false }) }),
       };
       const app = makeApp(api, role === 'worker' ? 'none' : settings.SERVICE);
@@ -202,10 +205,11 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
     if (role !== 'api') {
       messaging = await openMessaging(
         backend,
-        { bus, state: bus.effectiveState(messageQueue), runs, config, functions, workingDirectory, store },
+        { services, bus, state: bus.effectiveState(messageQueue), runs, config, functions, workingDirectory, store },
         logger,
       );
       workers = await startWorkers(backend, config, logger, {
+        services,
         workingDirectory,
         publish: messaging.publish,
         provenanceFailed: messaging.provenanceFailed,
@@ -213,7 +217,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
       });
     }
     const ticks =
-      role === 'api'
+      role === 'api' || !services.includes('sql-transformer')
         ? undefined
         : await startTicks(backend, schedule, { runs, config, workingDirectory, deadLetter: sendDeadLetter }, logger);
     if (server !== undefined) logger.info({ url: server.url, queue: backend.describe(), role, service: settings.SERVICE }, 'listening');

@@ -8,6 +8,7 @@ import type { FunctionFiles } from '../../src/custom-functions/files.ts';
 import type { OpenedFunctions } from '../../src/custom-functions/open.ts';
 import type { CommandOption, Parsed } from '../command-line.ts';
 import { UsageError } from '../command-line.ts';
+import { webAccess } from './inputs.ts';
 
 export const FUNCTION_OPTIONS: Readonly<Record<string, CommandOption>> = {
   functions: { value: 'FILE', summary: 'FnO description, in Turtle, of functions of your own: docs/custom-functions.md' },
@@ -29,7 +30,10 @@ export async function functionFilesOf(parsed: Parsed): Promise<FunctionFiles | u
   const { fetchFunctions } = await import('../../src/custom-functions/fetch.ts');
   const directory = mkdtempSync(join(tmpdir(), 'quadmill-functions-'));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
-  const { version } = await fetchFunctions({ description, code }, directory, { workingDirectory: process.cwd() });
+  const { version } = await fetchFunctions({ description, code }, directory, {
+    workingDirectory: process.cwd(),
+    s3: webAccess().s3,
+  });
   return {
     directory: join(directory, version),
     limits: { seconds: limit('CUSTOM_FUNCTION_SECONDS'), memoryMb: limit('CUSTOM_FUNCTION_MEMORY_MB') },

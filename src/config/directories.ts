@@ -12,6 +12,8 @@ export interface Directories {
   readonly spill: string;
   /** Copies of custom functions. */
   readonly functions: string;
+  /** Files that users of the studio have uploaded. */
+  readonly uploads: string;
   /** URL or path, as the option gives it. With SERVICE `all` it contains a directory per transformer: `mappingsOf`. */
   readonly mappings: string;
   readonly output: string;
@@ -28,6 +30,7 @@ export function directories(snapshot: Snapshot, workingDirectory = process.cwd()
     store: join(data, 'store'),
     spill: join(data, 'spill'),
     functions: join(data, 'functions'),
+    uploads: join(data, 'uploads'),
     mappings: at(snapshot.MAPPINGS_DIR_URL, join(data, 'mappings')),
     output,
     provenance: at(snapshot.PROV_OUTPUT_DIR_URL, output),

@@ -91,7 +91,7 @@ export const webAccessOf = (options: Pick<Snapshot, (typeof WEB_OPTIONS)[number]
 export function reachOf(snapshot: Snapshot, workingDirectory: string): Reach {
   const data = resolve(workingDirectory, snapshot.DATA_DIR);
   const isAlone = isLoopback(snapshot.HOST);
-  const { queue, store, spill, functions, mappings, output, provenance } = directories(snapshot, workingDirectory);
+  const { queue, store, spill, functions, uploads, mappings, output, provenance } = directories(snapshot, workingDirectory);
   const ofMappings = [
     mappings,
     mappingsOf('semi-structured-transformer', snapshot, workingDirectory),
@@ -106,10 +106,14 @@ export function reachOf(snapshot: Snapshot, workingDirectory: string): Reach {
     mappingHosts: ofMappings
       .filter((place) => /^https?:/i.test(place))
       .map((place) => `${new URL(place).hostname}:${portOf(new URL(place))}`),
-    directories: named.length > 0 ? [...named, ...local(ofMappings)] : isAlone ? null : [...own, ...local(ofMappings)],
-    withheld: [join(data, 'secrets.key'), queue, store, spill, functions],
+    directories: named.length > 0 ? [...named, uploads, ...local(ofMappings)] : isAlone ? null : [...own, ...local(ofMappings)],
+    withheld: [join(data, 'secrets.key'), queue, store, spill, functions, ...local(privateFiles(snapshot))],
   };
 }
+
+/** Keys of this service, and answers that others may have been given with a login. */
+const privateFiles = ({ TLS_KEY, KAFKA_SSL_KEY, QUEUE_SSL_KEY, SOURCE_CACHE_DIRECTORY }: Snapshot): readonly string[] =>
+  [TLS_KEY, KAFKA_SSL_KEY, QUEUE_SSL_KEY, SOURCE_CACHE_DIRECTORY].filter((path) => path !== undefined);
 
 /** Of the backup, which CONFIG_BACKUP names by a file, or by its directory. */
 function backupDirectory({ CONFIG_BACKUP: given }: Snapshot, workingDirectory: string): readonly string[] {

@@ -1,12 +1,12 @@
 /** Downloads a description and the code that it names, as a set. */
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Fault } from '../core/fault.ts';
 import { redact } from '../core/redact.ts';
 import { readBytes } from '../storage/open.ts';
 import type { OpenOptions } from '../storage/storage.ts';
-import { type Location, locate } from '../storage/url.ts';
+import { hasScheme, isObjectUrl, type Location, locate } from '../storage/url.ts';
 import { type Code, isModule, readDescription } from './description.ts';
 import { type CodeFile, type FunctionSet, filesOf, SET_FILE, sha256Of, versionOf } from './files.ts';
 
@@ -23,7 +23,7 @@ export interface FunctionSource {
   readonly code: string | undefined;
 }
 
-type FetchOptions = Pick<OpenOptions, 'workingDirectory' | 'web' | 'signal'>;
+type FetchOptions = Pick<OpenOptions, 'workingDirectory' | 'web' | 's3' | 'signal'>;
 
 /**
  * Downloads a set into a folder of `directory` named after its version, which is complete or absent.
@@ -81,8 +81,12 @@ function neededCode(codes: readonly Code[], given: string | undefined): readonly
   return [...needed.values()];
 }
 
-/** A description from a server must not make this process read its own files. */
+/**
+ * A description from a server must not make this process read its own files, nor one in object storage other buckets, which this process may
+ * read and its author may not.
+ */
 function resolved(url: string, description: string): string {
+  if (isObjectUrl(description)) return resolvedObject(url, description);
   let absolute: URL;
   try {
     absolute = new URL(url, description);
@@ -99,6 +103,22 @@ function resolved(url: string, description: string): string {
     );
   }
   return absolute.href;
+}
+
+/** Keys are what is written: nothing is percent-decoded. */
+function resolvedObject(url: string, description: string): string {
+  if (/^https?:/i.test(url)) return url;
+  const [, bucket = '', key = ''] = /^s3:\/\/([^/]+)\/(.*)$/is.exec(description) ?? [];
+  const own = `s3://${bucket}/`;
+  if (url.startsWith(own)) return url;
+  if (!hasScheme(url)) return own + posix.join('/', posix.dirname(key), url).slice(1);
+  throw new Fault(
+    'functions/invalid',
+    `The description ${redact(description)} is in object storage and names code elsewhere: ${redact(url)}`,
+    {
+      hint: 'Put the code into the same bucket, or name it by an http: or https: URL',
+    },
+  );
 }
 
 const DIGEST = /#sha256=([0-9a-f]*)$/i;
@@ -119,12 +139,6 @@ async function download(given: string, mostBytes: number, options: FetchOptions)
   let bytes: Buffer;
   try {
     location = locate(url, options.workingDirectory);
-    if (location.kind === 's3') {
-      // A description there could name files of this machine, which one from a server must not.
-      throw new Fault('source/refused', `${redact(url)} is in object storage`, {
-        hint: 'Give a path, a file: URL, or an http: or https: URL',
-      });
-    }
     bytes = await readBytes(url, mostBytes, { ...options, reach: undefined, silenceMs: SILENCE_MS });
   } catch (error) {
     const fault = Fault.of(error);
@@ -137,7 +151,13 @@ async function download(given: string, mostBytes: number, options: FetchOptions)
       hint: 'Check where the file comes from; after a wanted change, set the option to the new SHA-256',
     });
   }
-  return { url: location.kind === 'file' ? pathToFileURL(location.path).href : redact(location.url.href), bytes };
+  return { url: shownUrl(location), bytes };
+}
+
+/** Absolute, without a login. */
+function shownUrl(location: Location): string {
+  if (location.kind === 'file') return pathToFileURL(location.path).href;
+  return location.kind === 's3' ? `s3://${location.bucket}/${location.key}` : redact(location.url.href);
 }
 
 /** Writes a set into its folder of `directory`. Another process may do the same at the same time. */

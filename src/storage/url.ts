@@ -16,6 +16,9 @@ export interface S3Location {
 /** At least two letters: `C:` is a drive, not a scheme. */
 const SCHEME = /^([a-zA-Z][a-zA-Z0-9+.-]+):/;
 
+/** Whether it is a URL rather than a path. */
+export const hasScheme = (url: string): boolean => SCHEME.test(url);
+
 /**
  * Parses an address. A relative path is relative to `workingDirectory`.
  *

@@ -1,6 +1,9 @@
-/** Writes a small text to a place that a user names: a file, or an object. */
+/** Writes a small text to a place that a user names, a file or an object, and removes it. */
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { writeAtomically } from './local/file.ts';
+import { Fault } from '../core/fault.ts';
+import { syncDirectory, writeAtomically } from './local/file.ts';
 import type { S3Access } from './s3-access.ts';
 import { isObjectUrl, locate } from './url.ts';
 
@@ -18,4 +21,21 @@ export async function writeText(address: string, text: string, mediaType: string
   }
   await writeAtomically(address, text);
   return pathToFileURL(address).href;
+}
+
+/**
+ * Resolves when the file is gone, or was missing.
+ *
+ * @param address absolute path, or `s3:` URL
+ * @throws Fault sink/failed, config/invalid — the storage refuses it
+ */
+export async function removeText(address: string, s3: S3Access): Promise<void> {
+  const at = isObjectUrl(address) ? locate(address, '/') : undefined;
+  if (at?.kind === 's3') return (await import('./s3/write.ts')).deleteObjects(at, s3, (key) => key === at.key);
+  try {
+    await rm(address, { force: true });
+    await syncDirectory(dirname(address));
+  } catch (error) {
+    throw new Fault('sink/failed', `${address} cannot be removed: ${(error as Error).message}`, { cause: error });
+  }
 }

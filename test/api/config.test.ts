@@ -3,12 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { SERVICES } from '../../queues/jobs.ts';
 import { OPTION_NAMES, optionRow } from '../../src/config/options/options.ts';
 import { readEnvironment } from '../../src/config/parse.ts';
 import { type FakeApi, startFakeApi } from '../support/service/fake.ts';
 import { type Answer, ask } from '../support/service/process.ts';
 
-type Prefix = 'semi-structured-transformer' | 'sql-transformer' | 'graph-writer';
+type Prefix = keyof typeof SERVICES;
 
 let directory: string;
 let api: FakeApi;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
-import { QUEUES as NAMES, type TransformRequest } from '../../queues/jobs.ts';
+import { ALL_SERVICES, queuesOf, SCHEDULE_QUEUE, SERVICE_QUEUES, type TransformRequest } from '../../queues/jobs.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
 import { missingRedis } from '../servers/queues/redis.ts';
@@ -13,6 +13,13 @@ import { openQueue, QUEUES, startRedis, type TestServer, temporaryDirectory, uni
 import { secrets } from '../support/secrets.ts';
 import { type FakeApi, startFakeApi } from '../support/service/fake.ts';
 import { ask } from '../support/service/process.ts';
+
+const {
+  announce: ANNOUNCE_QUEUE,
+  outbox: OUTBOX_QUEUE,
+  slice: SLICE_QUEUE,
+  work: TRANSFORM_QUEUE,
+} = SERVICE_QUEUES['semi-structured-transformer'];
 
 const TOKENS = ['vic:viewer:v-token', 'oli:operator:o:token'];
 const basic = (token: string) => ({ authorization: `Basic ${Buffer.from(`anybody:${token}`).toString('base64')}` });
@@ -69,7 +76,7 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
   const why = missing === undefined ? '' : ` (skipped: ${missing})`;
   /** Cancels a run without the time that the route gives to its worker. */
   const forget = async (id: string): Promise<void> => {
-    for (const name of ['transform', 'announce']) await backend.queue(name).remove(id);
+    for (const name of [TRANSFORM_QUEUE, ANNOUNCE_QUEUE]) await backend.queue(name).remove(id);
   };
   const at = (path: string, headers: Readonly<Record<string, string>>, method = 'GET') =>
     ask(`${api.url}/queues${path}`, { method, headers });
@@ -90,15 +97,19 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
     const loaded = await at(`/${script}`, viewer);
     expect([loaded.status, loaded.headers.get('content-type')]).toEqual([200, expect.stringMatching(/javascript/)]);
 
-    const { body, headers } = await at('/api/queues?activeQueue=transform', viewer);
+    const { body, headers } = await at(`/api/queues?activeQueue=${TRANSFORM_QUEUE}`, viewer);
     expect(headers.get('content-type')).toMatch(/^application\/json/);
     const queues = body.queues as { name: string; readOnlyMode: boolean; allowRetries: boolean; jobs: { id: string }[] }[];
-    expect(queues.map((queue) => queue.name).sort()).toEqual(Object.keys(NAMES).sort());
+    expect(queues.map((queue) => queue.name).sort()).toEqual(
+      queuesOf(ALL_SERVICES)
+        .map(({ name }) => name)
+        .sort(),
+    );
     expect(queues.every(({ readOnlyMode, allowRetries }) => readOnlyMode && !allowRetries)).toBe(true);
-    expect(queues.find((queue) => queue.name === 'transform')?.jobs.map((job) => job.id)).toEqual([id]);
+    expect(queues.find((queue) => queue.name === TRANSFORM_QUEUE)?.jobs.map((job) => job.id)).toEqual([id]);
 
-    const flow = await at(`/api/queues/announce/${id}/flow`, viewer);
-    expect(flow.body.flowRoot).toMatchObject({ id, queueName: 'announce', children: [{ id, queueName: 'transform' }] });
+    const flow = await at(`/api/queues/${ANNOUNCE_QUEUE}/${id}/flow`, viewer);
+    expect(flow.body.flowRoot).toMatchObject({ id, queueName: ANNOUNCE_QUEUE, children: [{ id, queueName: TRANSFORM_QUEUE }] });
     await forget(id);
   });
 
@@ -106,18 +117,23 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
     const bytes = Buffer.from('http://ann:s3cret@files.example/people.csv').toString('base64');
     const source = { topic: 'source_urls', partition: 0, offset: '7', key: bytes, value: bytes };
     const { id } = await runs.submit(request, { source });
-    const outbox = backend.queue('outbox');
+    const outbox = backend.queue(OUTBOX_QUEUE);
     const message = { topic: 'dead_letter_queue', key: id, value: '{"error":"http://ann:s3cret@files.example"}' };
     await outbox.add('dead-letter', { messages: [{ ...message, headers: { 'source-value': { base64: bytes } } }] }, { jobId: `o${id}` });
-    for (const path of ['/', '/api/queues?activeQueue=transform', `/api/queues/transform/${id}`, `/api/queues/announce/${id}`]) {
+    for (const path of [
+      '/',
+      `/api/queues?activeQueue=${TRANSFORM_QUEUE}`,
+      `/api/queues/${TRANSFORM_QUEUE}/${id}`,
+      `/api/queues/${ANNOUNCE_QUEUE}/${id}`,
+    ]) {
       const { status, body } = await at(path, operator);
       expect(status).toBe(200);
       expect(JSON.stringify(body)).not.toContain('s3cret');
       expect(JSON.stringify(body)).not.toContain(bytes);
     }
-    const { body: run } = await at(`/api/queues/transform/${id}`, viewer);
+    const { body: run } = await at(`/api/queues/${TRANSFORM_QUEUE}/${id}`, viewer);
     expect(run.job.data.source).toEqual({ topic: 'source_urls', partition: 0, offset: '7' });
-    const { body: sent } = await at(`/api/queues/outbox/o${id}`, viewer);
+    const { body: sent } = await at(`/api/queues/${OUTBOX_QUEUE}/o${id}`, viewer);
     expect(sent.job.data.messages).toMatchObject([{ topic: 'dead_letter_queue', key: id, headers: { 'source-value': {} } }]);
     expect(JSON.stringify(sent)).not.toContain('s3cret');
     expect(JSON.stringify(sent)).not.toContain(bytes);
@@ -127,39 +143,39 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
 
   check(`cancels a run that is taken out, and keeps one that has ended${why}`, async () => {
     const { id } = await runs.submit(request, {});
-    expect((await at(`/api/queues/transform/${id}/clean`, operator, 'PUT')).status).toBe(204);
+    expect((await at(`/api/queues/${TRANSFORM_QUEUE}/${id}/clean`, operator, 'PUT')).status).toBe(204);
     // There is no announce worker: the mark determines the outcome.
-    expect((await backend.queue('announce').getJob(id))?.data).toMatchObject({ cancelled: true });
-    expect(await backend.queue('transform').getJob(id)).toBeUndefined();
-    const worker = backend.worker('announce', async () => ({ state: 'cancelled', failure: {} }), {});
+    expect((await backend.queue(ANNOUNCE_QUEUE).getJob(id))?.data).toMatchObject({ cancelled: true });
+    expect(await backend.queue(TRANSFORM_QUEUE).getJob(id)).toBeUndefined();
+    const worker = backend.worker(ANNOUNCE_QUEUE, async () => ({ state: 'cancelled', failure: {} }), {});
     worker.run().catch(() => undefined);
     expect(await runs.outcome(id, 10_000)).toMatchObject({ state: 'cancelled' });
     await worker.close();
-    const again = await at(`/api/queues/announce/${id}/clean`, operator, 'PUT');
+    const again = await at(`/api/queues/${ANNOUNCE_QUEUE}/${id}/clean`, operator, 'PUT');
     expect([again.status, again.body.code]).toEqual([409, 'request/conflict']);
     expect(await runs.get(id)).toMatchObject({ state: 'cancelled' });
   });
 
   check(`lets an operator pause and resume a queue${why}`, async () => {
-    expect((await at('/api/queues/transform/pause', operator, 'PUT')).status).toBe(200);
-    expect(await backend.queue('transform').isPaused()).toBe(true);
-    expect((await at('/api/queues/transform/resume', operator, 'PUT')).status).toBe(200);
-    expect(await backend.queue('transform').isPaused()).toBe(false);
+    expect((await at(`/api/queues/${TRANSFORM_QUEUE}/pause`, operator, 'PUT')).status).toBe(200);
+    expect(await backend.queue(TRANSFORM_QUEUE).isPaused()).toBe(true);
+    expect((await at(`/api/queues/${TRANSFORM_QUEUE}/resume`, operator, 'PUT')).status).toBe(200);
+    expect(await backend.queue(TRANSFORM_QUEUE).isPaused()).toBe(false);
     expect((await at('/api/queues/schedule/pause', operator, 'PUT')).status).toBe(405);
   });
 
   check(`lets an operator have a retry tried at once${why}`, async () => {
     const patient = await openRuns(backend, { retryMs: 600_000 });
     const { id } = await patient.submit(request, {});
-    const worker = backend.worker('transform', async () => Promise.reject(new Error('again')), {});
+    const worker = backend.worker(TRANSFORM_QUEUE, async () => Promise.reject(new Error('again')), {});
     const failed = new Promise((resolve) => worker.once('failed', resolve));
     worker.run().catch(() => undefined);
     await failed;
     await worker.close();
     expect(await runs.get(id)).toMatchObject({ state: 'retrying' });
-    expect(await backend.queue('transform').getJobCountByTypes('delayed')).toBe(1);
-    expect((await at(`/api/queues/transform/${id}/promote`, operator, 'PUT')).status).toBe(204);
-    expect(await backend.queue('transform').getJobCountByTypes('delayed')).toBe(0);
+    expect(await backend.queue(TRANSFORM_QUEUE).getJobCountByTypes('delayed')).toBe(1);
+    expect((await at(`/api/queues/${TRANSFORM_QUEUE}/${id}/promote`, operator, 'PUT')).status).toBe(204);
+    expect(await backend.queue(TRANSFORM_QUEUE).getJobCountByTypes('delayed')).toBe(0);
     expect(await runs.get(id)).toMatchObject({ state: 'retrying', attempts: 1 });
     await forget(id);
     await patient.close();
@@ -167,21 +183,21 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
 
   check(`refuses what would give a run a second outcome, or none${why}`, async () => {
     const { id } = await runs.submit(request, {});
-    const job = `/api/queues/transform/${id}`;
+    const job = `/api/queues/${TRANSFORM_QUEUE}/${id}`;
     const refused: readonly (readonly [method: string, path: string])[] = [
       ['PUT', `${job}/retry`],
       ['PUT', `${job}/retry/failed`],
       ['PATCH', `${job}/update-data`],
       ['PATCH', `${job}/delay`],
       ['PUT', `${job}/remove-unprocessed-children`],
-      ['POST', '/api/queues/transform/add'],
-      ['PUT', '/api/queues/announce/retry/failed'],
-      ['PUT', '/api/queues/announce/retry/completed'],
-      ['PUT', '/api/queues/transform/clean/wait'],
-      ['PUT', '/api/queues/announce/clean/completed'],
-      ['PUT', '/api/queues/transform/empty'],
-      ['PUT', '/api/queues/transform/obliterate'],
-      ['PUT', '/api/queues/slice/some-slice/clean'],
+      ['POST', `/api/queues/${TRANSFORM_QUEUE}/add`],
+      ['PUT', `/api/queues/${ANNOUNCE_QUEUE}/retry/failed`],
+      ['PUT', `/api/queues/${ANNOUNCE_QUEUE}/retry/completed`],
+      ['PUT', `/api/queues/${TRANSFORM_QUEUE}/clean/wait`],
+      ['PUT', `/api/queues/${ANNOUNCE_QUEUE}/clean/completed`],
+      ['PUT', `/api/queues/${TRANSFORM_QUEUE}/empty`],
+      ['PUT', `/api/queues/${TRANSFORM_QUEUE}/obliterate`],
+      ['PUT', `/api/queues/${SLICE_QUEUE}/some-slice/clean`],
       ['PUT', '/api/queues/schedule/repeat:x:1/clean'],
     ];
     const statuses = await Promise.all(refused.map(async ([method, path]) => [path, (await at(path, operator, method)).status]));
@@ -192,11 +208,11 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
 
   check(`lets a viewer do nothing${why}`, async () => {
     const { id } = await runs.submit(request, {});
-    for (const path of ['/api/queues/pause', '/api/queues/transform/pause', `/api/queues/transform/${id}/clean`]) {
+    for (const path of ['/api/queues/pause', `/api/queues/${TRANSFORM_QUEUE}/pause`, `/api/queues/${TRANSFORM_QUEUE}/${id}/clean`]) {
       const { status, body } = await at(path, viewer, 'PUT');
       expect([status, body.code]).toEqual([403, 'request/forbidden']);
     }
-    expect(await backend.queue('transform').isPaused()).toBe(false);
+    expect(await backend.queue(TRANSFORM_QUEUE).isPaused()).toBe(false);
     await forget(id);
   });
 });
@@ -246,7 +262,7 @@ describe('the door of the dashboard', () => {
     const { url } = api;
     const refusal = async (): Promise<number> => {
       const before = performance.now();
-      expect((await ask(`${url}/queues/api/queues/transform/x/clean`, { method: 'PUT' })).status).toBe(503);
+      expect((await ask(`${url}/queues/api/queues/${TRANSFORM_QUEUE}/x/clean`, { method: 'PUT' })).status).toBe(503);
       return performance.now() - before;
     };
     expect(await fastest(3_000, refusal)).toBeLessThan(3_000);
@@ -257,7 +273,7 @@ describe('the door of the dashboard', () => {
     const logger = Object.assign(quietLogger(), { info: (line: unknown) => lines.push(line) });
     api = await startFakeApi({ API_TOKENS: secrets(TOKENS) }, { queues, logger });
     const { id } = await api.runs.submit(request, {});
-    const path = `/queues/api/queues/transform/${id}/clean`;
+    const path = `/queues/api/queues/${TRANSFORM_QUEUE}/${id}/clean`;
     expect((await ask(api.url + path, { method: 'PUT', headers: operator })).status).toBe(204);
     expect(lines).toContainEqual({ actor: 'oli', method: 'PUT', path });
   });
@@ -297,17 +313,21 @@ describe('the door of the dashboard', () => {
   }, 60_000);
 });
 
-test('every queue that somebody opens is in the table', () => {
-  const files = ['queues', 'workers'].flatMap((room) =>
+test('every queue is in the table, once', () => {
+  const names = ALL_SERVICES.flatMap((service) => Object.values(SERVICE_QUEUES[service]).filter((name) => name !== undefined));
+  expect(
+    queuesOf(ALL_SERVICES)
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual([...names, SCHEDULE_QUEUE].sort());
+  // Nobody opens one that the table does not name.
+  const opened = ['queues', 'workers', 'api', 'bin'].flatMap((room) =>
     readdirSync(join(PROJECT_ROOT, room), { recursive: true })
       .filter((path) => String(path).endsWith('.ts'))
-      .map((path) => readFileSync(join(PROJECT_ROOT, room, String(path)), 'utf8')),
+      .flatMap((path) => [
+        ...readFileSync(join(PROJECT_ROOT, room, String(path)), 'utf8').matchAll(/\.(?:queue|worker)(?:<[^>]*>)?\(\s*('[^']*'|[A-Z_]+)/g),
+      ])
+      .map(([, one]) => one),
   );
-  const jobs = readFileSync(join(PROJECT_ROOT, 'queues/jobs.ts'), 'utf8');
-  const opened = files.flatMap((text) =>
-    [...text.matchAll(/backend\s*\.(?:queue|worker)(?:<[^>]*>)?\(\s*([A-Z_]+|'[^']+')/g)].map(([, one]) => one),
-  );
-  expect(opened.length).toBeGreaterThan(5);
-  const names = opened.map((one) => (one?.startsWith("'") ? one.slice(1, -1) : new RegExp(`${one} = '([^']+)'`).exec(jobs)?.[1]));
-  expect(names.filter((one) => one === undefined || !(one in NAMES))).toEqual([]);
+  expect([...new Set(opened)].sort()).toEqual(['SCHEDULE_QUEUE', 'SERVICE_QUEUES']);
 });

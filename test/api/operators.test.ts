@@ -1,13 +1,15 @@
 /** Metrics of the queue and the disk, on every kind of queue. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from '@jest/globals';
-import { SLICE_QUEUE, type TransformRequest } from '../../queues/jobs.ts';
+import { SERVICE_QUEUES, type TransformRequest } from '../../queues/jobs.ts';
 import { backlogOf } from '../../queues/runs/backlog.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
 import { share, sharedTest, test } from '../support/jest/extent.ts';
 import { openQueue, QUEUES, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { startFakeApi } from '../support/service/fake.ts';
 import { ask } from '../support/service/process.ts';
+
+const { slice: SLICE_QUEUE, work: TRANSFORM_QUEUE } = SERVICE_QUEUES['sql-transformer'];
 
 /** No worker runs it, so it need not be valid. */
 const request = { service: 'sql-transformer', inputs: [], mappings: [] } as unknown as TransformRequest;
@@ -34,7 +36,7 @@ describe.each(share(2, QUEUES))('over a queue of kind $name', ({ missing, start 
         expect(before.oldestSeconds).toBeGreaterThan(0.5);
         expect(before.slices).toEqual({ waiting: 1, active: 0, retrying: 0 });
         // A job that was started no longer counts as waiting, not even while it waits for a retry.
-        const worker = backend.worker('transform', async () => Promise.reject(new Error('again')), { concurrency: 1 });
+        const worker = backend.worker(TRANSFORM_QUEUE, async () => Promise.reject(new Error('again')), { concurrency: 1 });
         const taken = new Promise((resolve) => worker.once('failed', resolve));
         worker.run().catch(() => undefined);
         expect(await taken).toMatchObject({ id: first });

@@ -33,6 +33,7 @@ function sampleOf(schema: Schema): unknown {
   if (Array.isArray(schema.enum)) return schema.enum[0];
   const [type] = typesOf(schema);
   if (type === 'array') return [sampleOf(schema.items as Schema)];
+  if (type === 'object') return {};
   if (type === 'integer') return schema.minimum ?? 1;
   return type === 'boolean' ? true : 'sample';
 }

@@ -24,7 +24,7 @@ const others: FakeApi[] = [];
 const start = async (options: OptionValues, more: Parameters<typeof startFakeApi>[1] = {}): Promise<FakeApi> => {
   const one = await startFakeApi(
     { DATA_DIR: directory, ...options },
-    { deadLetter: async (failure) => void buried.push(failure), ...more },
+    { deadLetter: async (_service, failure) => void buried.push(failure), ...more },
   );
   one.runs.ends((id) => ({ state: 'completed', report: successReport(id) }));
   others.push(one);

@@ -1,6 +1,7 @@
 /** Tests of the chaos harness: its tools work, and its checks find violations. */
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { SERVICE_QUEUES } from '../../queues/jobs.ts';
 import { answers, missingPostgres, startPostgres } from '../servers/databases/postgres.ts';
 import { closeAfterEach } from '../support/closing.ts';
 import { Random } from '../support/random.ts';
@@ -50,7 +51,8 @@ describe('the verdict', () => {
     const all = events.map(([at, event]): QueueEvent => ({ at, event, due: 0 }));
     const spans = free.map(([from, to]) => ({ from, to }));
     const delays = { longest: () => 0 } as unknown as Parameters<typeof judgeWaits>[2];
-    judgeWaits({ transform: new Map([['r1', all]]), slice: new Map() }, { transform: spans, slice: [] }, delays, ledger);
+    const { work } = SERVICE_QUEUES['sql-transformer'];
+    judgeWaits({ [work]: new Map([['r1', all]]) }, { [work]: spans }, delays, ledger);
     return ledger.violations;
   }
   const lost = (at: number): (readonly [number, string])[] => [

@@ -53,7 +53,7 @@ const codeOf = (...folders: readonly string[]): string =>
     .filter((name) => name.endsWith('.ts') && !name.endsWith('documents.test.ts'))
     .map(read)
     .join('\n');
-const program = codeOf('src', 'queues', 'workers', 'api', 'client', 'bin');
+const program = codeOf('src', 'queues', 'workers', 'api', 'client', 'studio', 'bin');
 const words = new Set((program + codeOf('test')).match(/\w+/g));
 
 /** The anchors that a page's headings have. */

@@ -7,7 +7,12 @@ import { LIBRARIES, ROOMS, TEST_FOLDERS } from './rooms.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-const room = (path: string): string => (path.startsWith('src/') ? path.split('/').slice(0, 2).join('/') : (path.split('/')[0] as string));
+/** Folders whose own folders are rooms. */
+const OF_ROOMS: readonly string[] = ['src', 'studio'];
+function room(path: string): string {
+  const [top = '', ...rest] = path.split('/');
+  return OF_ROOMS.includes(top) ? [top, ...rest.slice(0, 1)].join('/') : top;
+}
 
 function* sources(directory: string): Generator<string> {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
@@ -25,7 +30,7 @@ function* folders(directory: string): Generator<string> {
   }
 }
 
-const imports = ['src', 'queues', 'workers', 'api', 'client', 'bin'].flatMap((top) =>
+const imports = ['src', 'queues', 'workers', 'api', 'client', 'studio', 'bin'].flatMap((top) =>
   [...sources(join(ROOT, top))].flatMap((path) => {
     const text = readFileSync(path, 'utf8');
     const from = relative(ROOT, path);
@@ -72,7 +77,7 @@ describe('imports point one way', () => {
   });
 
   test('every folder of tests mirrors a room or has a line in the table', () => {
-    const mirrors = ['src', 'queues', 'workers', 'api', 'client', 'bin'];
+    const mirrors = ['src', 'queues', 'workers', 'api', 'client', 'studio', 'bin'];
     const found = readdirSync(join(ROOT, 'test'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
     expect(
       found
@@ -137,6 +142,7 @@ describe('no circle', () => {
 const LARGE: Readonly<Record<string, string>> = {
   'test/src': 'the rooms of src',
   src: 'one folder for each room of the engine',
+  test: 'one folder for each of src and the rooms beside it, and those of its own',
   'test/src/run/cases': 'golden cases, one folder each',
   'test/src/mapping/cases': 'golden cases, one folder each',
 };
@@ -150,7 +156,7 @@ function entriesOf(path: string): number {
 
 describe('folders', () => {
   test(`have at most ${MOST_ENTRIES} entries beside each other`, () => {
-    const tops = ['src', 'queues', 'workers', 'api', 'client', 'bin', 'test'].map((top) => join(ROOT, top));
+    const tops = ['src', 'queues', 'workers', 'api', 'client', 'studio', 'bin', 'test'].map((top) => join(ROOT, top));
     const large = tops
       .flatMap((top) => [top, ...folders(top)])
       .map((path) => ({ path: relative(ROOT, path), entries: entriesOf(path) }))
@@ -161,7 +167,7 @@ describe('folders', () => {
 
 describe('signals', () => {
   test('end by a controller and a timer of `src/core/abort.ts`: a time-out that only a combined signal refers to may be collected, and never fires', () => {
-    const wrong = ['src', 'queues', 'workers', 'api', 'client', 'bin', 'test/chaos', 'test/conformance'].flatMap((top) =>
+    const wrong = ['src', 'queues', 'workers', 'api', 'client', 'studio', 'bin', 'test/chaos', 'test/conformance'].flatMap((top) =>
       [...sources(join(ROOT, top))].filter((path) => /AbortSignal\.(any|timeout)\(/.test(readFileSync(path, 'utf8'))),
     );
     expect(wrong.map((path) => relative(ROOT, path))).toEqual([]);

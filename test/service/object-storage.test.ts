@@ -8,11 +8,13 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { readBackup } from '../../src/config/backup.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
-import { probeInput, readText } from '../../src/storage/open.ts';
+import { OUTPUT_FORMATS } from '../../src/sinks/sink.ts';
+import { probeInput, readBytes, readText } from '../../src/storage/open.ts';
 import { listS3 } from '../../src/storage/s3/read.ts';
 import { deleteSources } from '../../workers/jobs/delete-source.ts';
 import { SHARED_START_MS, type SharedS3, sharedS3 } from '../servers/shared/shared.ts';
 import { missingS3Proxy, S3_KEYS } from '../servers/stores/s3proxy.ts';
+import { described, EX } from '../src/custom-functions/support.ts';
 import { accessTo, putObject } from '../src/storage/s3/storing.ts';
 import { soakTest, test } from '../support/jest/extent.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
@@ -24,6 +26,15 @@ const missing = await missingS3Proxy();
 const describeS3 = missing === undefined ? describe : describe.skip;
 if (missing !== undefined) test.skip(`S3 is not tested: ${missing}`, () => undefined);
 
+/** Two logical targets beside the output of the run. */
+const TARGETS = `@prefix rml: <http://w3id.org/rml/> . @prefix formats: <http://www.w3.org/ns/formats/> . @prefix ex: <http://example.com/> .
+ex:People a rml:TriplesMap ;
+  rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:path "people.csv" ] ; rml:referenceFormulation rml:CSV ] ;
+  rml:subjectMap [ rml:template "http://example.com/{id}" ; rml:class ex:Person ] ;
+  rml:predicateObjectMap [ rml:predicate ex:name ; rml:objectMap [ rml:reference "name" ; rml:logicalTarget ex:packed, ex:archive ] ] .
+ex:packed rml:target [ a rml:Target, rml:FilePath ; rml:path "names.ttl.gz" ] ; rml:serialization formats:Turtle ; rml:compression rml:gzip .
+ex:archive rml:target [ a rml:Target, rml:FilePath ; rml:path "names.zip" ] ; rml:compression rml:zip .
+`;
 const ROWS = 20_000;
 let server: SharedS3;
 let service: ServiceProcess;
@@ -47,6 +58,11 @@ const textOf = (location: string): Promise<string> =>
 async function objectLines(locations: readonly string[]): Promise<readonly string[]> {
   return (await Promise.all(locations.map(textOf))).flatMap((text) => text.split('\n').filter(Boolean));
 }
+
+/** The bytes of a file or an object. */
+const bytesOf = (location: string): Promise<Buffer> =>
+  readBytes(location, 2 ** 24, { reach: undefined, workingDirectory: '/', s3: accessTo(server.endpoint) });
+const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
 beforeAll(async () => {
   if (missing !== undefined) return;
@@ -148,6 +164,70 @@ describeS3('object storage', () => {
     const changes = await readBackup(url('backups/configuration.json'), accessTo(server.endpoint));
     expect(changes).toMatchObject({ CONFIG_BACKUP: url('backups/') });
     expect(await readBackup(url('backups/none.json'), accessTo(server.endpoint))).toBeUndefined();
+  });
+
+  soakTest.each(OUTPUT_FORMATS)('output as %s, with its targets and files of nodes and edges, is what a disk gets', async (format) => {
+    const set = async (entry: string, value: string): Promise<void> => {
+      const path = `${service.url}/semi-structured-transformer/updateConfig?${new URLSearchParams({ configEntry: entry, configValue: value })}`;
+      expect((await ask(path, { method: 'PUT' })).status).toBe(200);
+    };
+    const contents = async (directory: string): Promise<readonly (readonly [kind: string, content: string])[]> => {
+      await set('OUTPUT_DIR_URL', directory);
+      const { status, body } = await start({
+        inputFileURL: url('people.csv'),
+        logicalSource: 'people.csv',
+        mappingURL: url('maps/targets.ttl'),
+      });
+      expect({ status, body }).toMatchObject({ status: 200 });
+      const { outputFileLocations, targetFileLocations, propertyGraphFileLocations } = body;
+      const all: readonly string[] = [...outputFileLocations, ...targetFileLocations, ...(propertyGraphFileLocations ?? [])];
+      expect(all.every((one) => one.startsWith(directory.startsWith('s3:') ? directory : 'file:'))).toBe(true);
+      return Promise.all(all.map(async (one) => [one.replace(/^.*-[rk][0-9a-f]+/, ''), sha256(await bytesOf(one))] as const));
+    };
+    await put('maps/targets.ttl', TARGETS);
+    await set('OUTPUT_FILE_FORMAT', format);
+    await set('PROPERTY_GRAPH_MODE', String(format === 'nquads'));
+    const onDisk = await contents(join(directory.path, 'output'));
+    expect(onDisk).toHaveLength(format === 'nquads' ? 5 : 3);
+    expect(await contents(url(`formats/${format}`))).toEqual(onDisk);
+    for (const [entry, value] of [
+      ['OUTPUT_FILE_FORMAT', 'nquads'],
+      ['PROPERTY_GRAPH_MODE', 'false'],
+      ['OUTPUT_DIR_URL', join(directory.path, 'output')],
+    ] as const)
+      await set(entry, value);
+  });
+
+  soakTest('custom functions are fetched from it', async () => {
+    await put('functions/functions.ttl', described('mark'));
+    await put('functions/code.mjs', "export const mark = (text) => text + '!';");
+    const base = `${service.url}/semi-structured-transformer`;
+    const set = (value: string) =>
+      ask(`${base}/updateConfig?configEntry=CUSTOM_FUNCTION_TTL_URL&configValue=${encodeURIComponent(value)}`, { method: 'PUT' });
+    expect((await set(url('functions/functions.ttl'))).status).toBe(200);
+    expect(await ask(`${base}/updateCustomFunctions`)).toMatchObject({ status: 200, body: { functions: [`${EX}mark`] } });
+    await put('functions/sub/100%25.mjs', "export const mark = (text) => text + '?';");
+    for (const [key, code] of [
+      ['below', '<sub/100%25.mjs>'],
+      ['full', `<${url('functions/code.mjs')}>`],
+    ] as const) {
+      await put(`functions/${key}.ttl`, described('mark').replace('<code.mjs>', code));
+      expect((await set(url(`functions/${key}.ttl`))).status).toBe(200);
+      expect(await ask(`${base}/updateCustomFunctions`)).toMatchObject({ status: 200 });
+    }
+    // Who writes the description may not be able to read what this service can.
+    for (const [key, code, message] of [
+      ['none', undefined, 'none.ttl'],
+      ['file', '<file:///etc/hostname>', 'names code elsewhere'],
+      ['other', '<s3://other-bucket/code.mjs>', 'names code elsewhere'],
+      ['missing', '<missing.mjs>', 'missing.mjs'],
+    ] as const) {
+      if (code !== undefined) await put(`functions/${key}.ttl`, described('mark').replace('<code.mjs>', code));
+      expect((await set(url(`functions/${key}.ttl`))).status).toBe(200);
+      expect(await ask(`${base}/updateCustomFunctions`)).toMatchObject({ status: 400, body: { detail: expect.stringContaining(message) } });
+    }
+    expect((await set('')).status).toBe(200);
+    expect(await ask(`${base}/updateCustomFunctions`)).toMatchObject({ status: 200, body: { functions: [] } });
   });
 
   soakTest('what is missing is said, and no secret; options hold while the service goes on', async () => {

@@ -97,7 +97,7 @@ export const PROCESS_OPTIONS = {
     type: 'list',
     default: noList,
     summary:
-      'Directories below which paths and `file:` URLs of requests, messages and mappings may read regular files; the directories of mappings are always among them. Empty: everything while HOST is a loopback address, else DATA_DIR and the directories of mappings, output, provenance and backup.',
+      'Directories below which paths and `file:` URLs of requests, messages and mappings may read regular files; DATA_DIR/uploads and the directories of mappings are always among them. Empty: everything while HOST is a loopback address, else DATA_DIR and the directories of mappings, output, provenance and backup.',
     start: 'whoever deploys the service decides what it may reach, not whoever may change options',
   },
   OIDC_ISSUER: {
@@ -205,6 +205,22 @@ export const PROCESS_OPTIONS = {
     minimum: 1024,
     live: true,
     summary: 'Largest request body that is accepted.',
+  },
+  MAX_UPLOAD_BYTES: {
+    path: 'process.maxUploadBytes',
+    type: 'integer',
+    default: 2 ** 30,
+    minimum: 1024,
+    live: true,
+    summary: 'Largest file that `/studio/uploads` takes. REQUEST_TIMEOUT_SECONDS limits its time.',
+  },
+  UPLOAD_QUOTA_BYTES: {
+    path: 'process.uploadQuotaBytes',
+    type: 'integer',
+    default: 10 * 2 ** 30,
+    minimum: 0,
+    live: true,
+    summary: 'Size of all files in DATA_DIR/uploads together, above which `/studio/uploads` takes no more; 0: it takes none.',
   },
   REQUEST_TIMEOUT_SECONDS: {
     path: 'process.requestTimeoutSeconds',

@@ -207,6 +207,12 @@ export const METRICS = {
     ...on,
   }),
   /** The label omits processes without a message queue or with the connection switched off. */
+  runsLeft: new Gauge({
+    name: 'rml_runs_left_to_others',
+    help: 'Whether this process leaves runs of the service to other workers, since it does not reach their database or target',
+    labelNames: ['service'],
+    ...on,
+  }),
   messageQueueUp: new Gauge({
     name: 'rml_message_queue_up',
     help: 'Whether the brokers answered this process last time',

@@ -5,14 +5,25 @@
  * capacity takes it. The clock runs while such a worker and the queue are available, and stops during the backoff.
  */
 import { Redis } from 'ioredis';
+import { SERVICE_QUEUES } from '../../../queues/jobs.ts';
 import type { FleetProcess } from '../fleet/process.ts';
 import { CONCURRENCY, LOCK_SECONDS, PREFIX, STALLED_SECONDS, type World } from '../fleet/world.ts';
 import { type Latencies, LOOK_MS } from './delays.ts';
 import type { InstanceLog } from './logs.ts';
 import { coveredMs, minus, overlaps, type Span, spanOf } from './spans.ts';
 
-const QUEUES = { 'run started': 'transform', 'slice started': 'slice' } as const;
-export type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
+/** What a worker logs when it starts a job of a kind. */
+const STARTED = { transform: 'run started', slice: 'slice started' } as const;
+export type JobKind = keyof typeof STARTED;
+
+const { 'semi-structured-transformer': files, 'sql-transformer': tables } = SERVICE_QUEUES;
+/** The queues of the load. Each has a worker of its own, with its own capacity, in every process. */
+export const JOB_QUEUES: Readonly<Record<string, JobKind>> = {
+  [files.work]: 'transform',
+  [tables.work]: 'transform',
+  [files.slice]: 'slice',
+  [tables.slice]: 'slice',
+};
 
 export interface QueueEvent {
   /** Time of Redis, whose clock is that of this machine. */
@@ -23,20 +34,20 @@ export interface QueueEvent {
 }
 
 /** By queue and job. */
-export type JobEvents = Readonly<Record<QueueName, ReadonlyMap<string, readonly QueueEvent[]>>>;
+export type JobEvents = Readonly<Record<string, ReadonlyMap<string, readonly QueueEvent[]>>>;
 
 /** All data about jobs in the queue and the logs. */
 export interface Records {
   readonly events: JobEvents;
   readonly recoveries: readonly Recovery[];
-  /** Spans in which a running worker had capacity for a job of the queue, and the queue was available. */
-  readonly free: Readonly<Record<QueueName, readonly Span[]>>;
+  /** By queue: spans in which a running worker had capacity for a job of it, and the queue was available. */
+  readonly free: Readonly<Record<string, readonly Span[]>>;
 }
 
 /** One attempt of a job. */
 interface Start {
   readonly job: string;
-  readonly queue: QueueName;
+  readonly queue: string;
   readonly worker: FleetProcess;
   readonly killedAt: number | undefined;
   /** From start to end, or to the death of its worker. */
@@ -66,15 +77,17 @@ const QUEUE_RETURN_MS = 5_000;
 export async function readRecords(world: World, logs: readonly InstanceLog[], delays: Latencies): Promise<Records> {
   const client = new Redis(world.redis.url);
   try {
-    const events = { transform: await readEvents(client, 'transform'), slice: await readEvents(client, 'slice') };
-    const starts = [...startsOf(events.transform, 'transform', logs), ...startsOf(events.slice, 'slice', logs)];
+    const names = Object.keys(JOB_QUEUES);
+    const all = await Promise.all(names.map((queue) => readEvents(client, queue)));
+    const events: JobEvents = Object.fromEntries(names.map((queue, i) => [queue, all[i] as JobEvents[string]]));
+    const starts = Object.entries(events).flatMap(([queue, jobs]) => startsOf(jobs, queue, logs));
     const away = world.redis.away.map(({ from, to }) => spanOf(from, to + QUEUE_RETURN_MS));
     const up = minus(
       world.workers.flatMap((worker) => worker.up),
       away,
     );
-    const free = (queue: QueueName): readonly Span[] => minus(freePlaces(world.workers, starts, queue), away);
-    const places = { transform: free('transform'), slice: free('slice') };
+    const free = (queue: string): readonly Span[] => minus(freePlaces(world.workers, starts, queue), away);
+    const places = Object.fromEntries(names.map((queue) => [queue, free(queue)]));
     const recoveries = starts.flatMap(({ job, queue, killedAt, later: [back, ...later] }): readonly Recovery[] => {
       if (killedAt === undefined || (back?.event !== 'waiting' && back?.event !== 'delayed')) return [];
       const taken = later.find(({ event }) => event === 'active');
@@ -83,7 +96,7 @@ export async function readRecords(world: World, logs: readonly InstanceLog[], de
       const allowanceMs = STEPS * (delays.longest(span) + LOOK_MS);
       const limitMs = (LOCK_SECONDS + 2 * STALLED_SECONDS) * 1_000 + allowanceMs;
       const dueAt = Math.min(taken.at, Math.max(back.at, back.due));
-      const clockMs = coveredMs(spanOf(killedAt, back.at), up) + coveredMs(spanOf(dueAt, taken.at), places[queue]);
+      const clockMs = coveredMs(spanOf(killedAt, back.at), up) + coveredMs(spanOf(dueAt, taken.at), places[queue] ?? []);
       return [{ job, span, clockMs, limitMs }];
     });
     return { events, recoveries, free: places };
@@ -93,7 +106,7 @@ export async function readRecords(world: World, logs: readonly InstanceLog[], de
 }
 
 /** Spans in which at least one running worker had capacity for a job of the queue. */
-function freePlaces(workers: readonly FleetProcess[], starts: readonly Start[], queue: QueueName): readonly Span[] {
+function freePlaces(workers: readonly FleetProcess[], starts: readonly Start[], queue: string): readonly Span[] {
   return workers.flatMap((worker) => {
     const held = starts.filter((start) => start.worker === worker && start.queue === queue).map((start) => start.held);
     return minus(worker.up, overlaps(held, CONCURRENCY));
@@ -101,16 +114,17 @@ function freePlaces(workers: readonly FleetProcess[], starts: readonly Start[], 
 }
 
 /** Matches log lines, which name the worker, with events of the queue, which name the job. */
-function startsOf(events: JobEvents[QueueName], queue: QueueName, logs: readonly InstanceLog[]): readonly Start[] {
+function startsOf(events: ReadonlyMap<string, readonly QueueEvent[]>, queue: string, logs: readonly InstanceLog[]): readonly Start[] {
+  const kind = JOB_QUEUES[queue] as JobKind;
   const jobs = new Map<string, string[]>();
   for (const job of events.keys()) {
-    const name = queue === 'transform' ? job : job.replace(/^([^-]+)-.*-(\d+)$/, '$1 $2');
+    const name = kind === 'transform' ? job : job.replace(/^([^-]+)-.*-(\d+)$/, '$1 $2');
     jobs.set(name, [...(jobs.get(name) ?? []), job]);
   }
   return logs.flatMap(({ process: worker, instance: { killedAt }, lines }) =>
     lines.flatMap(({ at, msg, run, slice }): readonly Start[] => {
-      if (QUEUES[msg as keyof typeof QUEUES] !== queue) return [];
-      const named = jobs.get(queue === 'transform' ? String(run) : `${run} ${slice}`) ?? [];
+      if (msg !== STARTED[kind]) return [];
+      const named = jobs.get(kind === 'transform' ? String(run) : `${run} ${slice}`) ?? [];
       const taken = named.flatMap((job) => {
         const all = events.get(job) as readonly QueueEvent[];
         const position = all.findLastIndex((event) => event.event === 'active' && event.at <= at);
@@ -128,7 +142,7 @@ function startsOf(events: JobEvents[QueueName], queue: QueueName, logs: readonly
 /** Events that change the state of a job. */
 const CHANGES: ReadonlySet<string> = new Set(['active', 'waiting', 'delayed', 'stalled', 'completed', 'failed', 'removed']);
 
-async function readEvents(client: Redis, queue: QueueName): Promise<ReadonlyMap<string, readonly QueueEvent[]>> {
+async function readEvents(client: Redis, queue: string): Promise<ReadonlyMap<string, readonly QueueEvent[]>> {
   const events = new Map<string, QueueEvent[]>();
   for (const [id, fields] of await client.xrange(`${PREFIX}:${queue}:events`, '-', '+')) {
     const read = (name: string): string => fields[fields.indexOf(name) + 1] ?? '';

@@ -5,15 +5,18 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { ALL_SERVICES, queuesOf, SERVICE_QUEUES } from '../../../queues/jobs.ts';
 import { withLimit } from '../../../src/core/abort.ts';
 import { PREFIX, type World } from '../fleet/world.ts';
 import { mayEnd } from '../load/client.ts';
 import { expectedStatements, OUTPUT_NAMES, type PlannedRun, serviceOf } from '../load/load.ts';
 import type { GroundTruth } from './ground-truth.ts';
 
-const QUEUES = ['transform', 'announce', 'slice', 'outbox'] as const;
+const QUEUES = queuesOf(ALL_SERVICES).map(({ name }) => name);
 /** Queues whose jobs must not fail: a failed job is a lost one. */
-const MUST_NOT_FAIL: ReadonlySet<string> = new Set(['announce', 'outbox']);
+const MUST_NOT_FAIL: ReadonlySet<string> = new Set(
+  ALL_SERVICES.flatMap((service) => [SERVICE_QUEUES[service].announce, SERVICE_QUEUES[service].outbox]),
+);
 /** Locks of workers killed last live for LOCK_SECONDS; messages wait for brokers that were away. */
 const REST_LIMIT_MS = 30_000;
 
@@ -106,7 +109,8 @@ async function judgeQueue({ redis, url }: World, runs: readonly PlannedRun[], le
   client.on('error', () => undefined);
   try {
     for (const what of await findActivity(client)) ledger.violation(undefined, what);
-    const ended = await client.zcard(`${PREFIX}:announce:completed`);
+    const announced = ALL_SERVICES.map((service) => client.zcard(`${PREFIX}:${SERVICE_QUEUES[service].announce}:completed`));
+    const ended = (await Promise.all(announced)).reduce((sum, count) => sum + count, 0);
     const counts = ledger.counts();
     const heard = counts.completed + counts.failed + counts.cancelled;
     if (ended !== runs.length || heard !== runs.length) {

@@ -5,14 +5,14 @@
  * restarted, and lets other runs continue.
  */
 import { backoffAfter, type StalledBackoff } from '../../../queues/backend/stalled-jobs.ts';
-import { RUN_BACKOFF, SLICE_BACKOFF } from '../../../workers/host.ts';
+import { RUN_BACKOFF, SLICE_BACKOFF } from '../../../workers/jobs/job-workers.ts';
 import { STALLED_SECONDS } from '../fleet/world.ts';
 import { type Latencies, LOOK_MS } from './delays.ts';
 import type { GroundTruth } from './ground-truth.ts';
-import type { JobEvents, QueueEvent, QueueName } from './recovery.ts';
+import { JOB_QUEUES, type JobEvents, type JobKind, type QueueEvent } from './recovery.ts';
 import { coveredMs, type Span, spanOf } from './spans.ts';
 
-const BACKOFFS: Readonly<Record<QueueName, StalledBackoff>> = { transform: RUN_BACKOFF, slice: SLICE_BACKOFF };
+const BACKOFFS: Readonly<Record<JobKind, StalledBackoff>> = { transform: RUN_BACKOFF, slice: SLICE_BACKOFF };
 /** The worker's clock, which determines the end of a backoff, and Redis's clock, which orders events, are read one after the other. */
 const CLOCKS_MS = 25;
 /** As in `recovery.ts`: a check finds a job without notification, and a waiting worker takes it. */
@@ -29,24 +29,24 @@ export interface Waits {
 /** Records violations. `free`: spans in which a worker had capacity for a job of the queue, and the queue was available. */
 export function judgeWaits(
   events: JobEvents,
-  free: Readonly<Record<QueueName, readonly Span[]>>,
+  free: Readonly<Record<string, readonly Span[]>>,
   delays: Latencies,
   ledger: GroundTruth,
 ): Waits {
   let [mostStarts, longestMs, longestIdleMs] = [0, 0, 0];
-  for (const queue of ['transform', 'slice'] as const) {
-    for (const [job, all] of events[queue]) {
-      if (queue === 'transform') mostStarts = Math.max(mostStarts, all.filter(({ event }) => event === 'active').length);
-      judgeBackoffs(job, all, BACKOFFS[queue], ledger);
+  for (const [queue, kind] of Object.entries(JOB_QUEUES)) {
+    for (const [job, all] of events[queue] ?? []) {
+      if (kind === 'transform') mostStarts = Math.max(mostStarts, all.filter(({ event }) => event === 'active').length);
+      judgeBackoffs(job, all, BACKOFFS[kind], ledger);
       for (const span of waitsOf(all)) {
-        const idleMs = coveredMs(span, free[queue]);
+        const idleMs = coveredMs(span, free[queue] ?? []);
         const limitMs = STALLED_SECONDS * 1_000 + STEPS * (delays.longest(span) + LOOK_MS);
         if (idleMs > limitMs) {
           const waited = `${queue} ${job} waited ${Math.round(idleMs)} ms from ${new Date(span.from).toISOString()} on`;
           ledger.violation(undefined, `${waited} while there was a free place; ${Math.round(limitMs)} are allowed`);
         }
         longestIdleMs = Math.max(longestIdleMs, idleMs);
-        if (queue === 'transform') longestMs = Math.max(longestMs, span.to - span.from);
+        if (kind === 'transform') longestMs = Math.max(longestMs, span.to - span.from);
       }
     }
   }

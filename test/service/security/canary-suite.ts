@@ -20,7 +20,7 @@ import { built, PROJECT_ROOT } from '../../support/project-root.ts';
 import { temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 import { PEOPLE, peopleMapping } from '../../support/service/inputs.ts';
 import { type KafkaClient, openKafkaClient } from '../../support/service/kafka-client.ts';
-import { type Answer, ask, type ServiceProcess, startService } from '../../support/service/process.ts';
+import { type Answer, ask, type ServiceProcess, spawnService, startService } from '../../support/service/process.ts';
 
 const canary = (name: string): string => `canary${name}${randomBytes(6).toString('hex')}`;
 
@@ -37,6 +37,7 @@ const IN = {
   basic: canary('Basic'),
   parameter: canary('Parameter'),
   oauth: canary('Oauth'),
+  sentinel: canary('Sentinel'),
   token: canary('Token'),
   viewer: canary('Viewer'),
   wrongToken: canary('WrongToken'),
@@ -129,10 +130,12 @@ export function hidesSecrets(withKafka: boolean): void {
     KAFKA_PASSWORD: one(withKafka ? KAFKA_USERS.plain.password : canary('Kafka')),
     AWS_ACCESS_KEY: one(canary('AwsAccess')),
     AWS_SECRET_KEY: one(canary('AwsSecret')),
+    // A process without sentinels refuses it: the one that has it is started below.
+    QUEUE_SENTINEL_PASSWORD: { value: '', canaries: [IN.sentinel] },
     SOURCE_LOGINS: { value: '', canaries: [IN.basic, IN.parameter, IN.oauth] },
   };
   const canaries = (): readonly string[] => {
-    const { token, viewer, basic, parameter, oauth, ...rest } = IN;
+    const { token, viewer, basic, parameter, oauth, sentinel, ...rest } = IN;
     const plain = [...Object.values(ofOptions()).flatMap((option) => option?.canaries ?? []), ...Object.values(rest)];
     const encoded = plain.flatMap((text) => [Buffer.from(text).toString('base64').replace(/=+$/, ''), `Basic ${text}`]);
     return [...plain, ...encoded];
@@ -378,6 +381,13 @@ export function hidesSecrets(withKafka: boolean): void {
       level: 'fatal',
       error: { message: expect.stringContaining('password=****** and ******') },
     });
+    const lonely = spawnService({
+      cwd: directory.path,
+      env: { QUEUE_URL: `redis+sentinel://queue:${IN.queueUrl}@127.0.0.1:1/main`, QUEUE_SENTINEL_PASSWORD: IN.sentinel },
+    });
+    expect((await lonely.exited).code).not.toBe(0);
+    expect(lonely.stderr()).toContain('redis+sentinel://queue:******@127.0.0.1:1/main');
+    expect(found(lonely.stderr() + lonely.log.map((line) => JSON.stringify(line)).join('\n'))).toEqual([]);
     expect(service.log.length).toBeGreaterThan(30);
     expect(found(service.log.map((line) => JSON.stringify(line)).join('\n') + service.stderr())).toEqual([]);
   });

@@ -50,6 +50,13 @@ const TABLE = `
   PUT    /graph-writer/uploadConfigBackup                    admin
   GET    /graph-writer/restartKafka                          admin
   GET    /graph-writer/license                               viewer
+  GET    /studio/me                                          viewer
+  GET    /studio/functions                                   viewer
+  GET    /studio/mappings                                    viewer
+  GET    /studio/mappings/{name}                             viewer
+  PUT    /studio/mappings/{name}                             admin
+  DELETE /studio/mappings/{name}                             admin
+  POST   /studio/uploads                                     operator
   GET    /health/live                                        all
   GET    /health/ready                                       all
   GET    /metrics                                            viewer
@@ -125,7 +132,9 @@ test.each(Object.keys(SERVICES) as Service[])('%s alone has the same at the root
   const own = ROWS.filter(([, path]) => path.startsWith(`/${name}/`)).map(([method, path, least]) =>
     [method, path.slice(name.length + 1), least].join(' '),
   );
-  const common = ROWS.filter(([, path]) => !/-transformer\/|graph-writer\//.test(path)).map((row) => row.join(' '));
+  // The studio models for transformers.
+  const elsewhere = name === 'graph-writer' ? /-transformer\/|graph-writer\/|^\/studio\// : /-transformer\/|graph-writer\//;
+  const common = ROWS.filter(([, path]) => !elsewhere.test(path)).map((row) => row.join(' '));
   expect(mounted(name).toSorted()).toEqual([...own, ...common].sort());
 });
 
@@ -163,7 +172,7 @@ describe('roles that depend on the request', () => {
     ['GET', '/queues/api/queues', 'viewer'],
     ['PUT', '/queues/api/queues/pause', 'operator'],
     ['PUT', '/queues/api/queues/resume', 'operator'],
-    ['PUT', '/queues/api/queues/transform/clean/completed', 'operator'],
+    ['PUT', '/queues/api/queues/transform-sql/clean/completed', 'operator'],
   ] as const)('the dashboard, %s %s', async (method, path, least) => {
     for (const [name, level, authorization] of CALLERS) {
       // Browsers send the token as the password of anybody.

@@ -12,10 +12,10 @@ const BEYOND = { HOST: '0.0.0.0' };
 test.each<[OptionValues, readonly string[] | null]>([
   [{}, null],
   [{ HOST: '::1' }, null],
-  [{ ALLOWED_DIRECTORIES: ['/a'] }, ['/a', ...MAPPINGS]],
+  [{ ALLOWED_DIRECTORIES: ['/a'] }, ['/a', '/d/uploads', ...MAPPINGS]],
   [BEYOND, ['/d', '/d/output', '/d/output', ...MAPPINGS]],
   [{ ...BEYOND, OUTPUT_DIR_URL: 's3://out/a', PROV_OUTPUT_DIR_URL: 'file:///p%20q' }, ['/d', '/p q', ...MAPPINGS]],
-  [{ ...BEYOND, ALLOWED_DIRECTORIES: ['/a', 'b', 'file:///c'] }, ['/a', '/w/b', '/c', ...MAPPINGS]],
+  [{ ...BEYOND, ALLOWED_DIRECTORIES: ['/a', 'b', 'file:///c'] }, ['/a', '/w/b', '/c', '/d/uploads', ...MAPPINGS]],
   [{ ...BEYOND, CONFIG_BACKUP: '/b/config.json' }, ['/d', '/d/output', '/d/output', '/b', ...MAPPINGS]],
   [{ ...BEYOND, CONFIG_BACKUP: '/b/not-yet/' }, ['/d', '/d/output', '/d/output', '/b/not-yet', ...MAPPINGS]],
   [{ ...BEYOND, CONFIG_BACKUP: tmpdir() }, ['/d', '/d/output', '/d/output', tmpdir(), ...MAPPINGS]],
@@ -31,5 +31,7 @@ test('addresses, hosts, and what is withheld', () => {
   expect(reach({ ...BEYOND, ALLOW_PRIVATE_ADDRESSES: true }).privateAddresses).toBe(true);
   expect(reach({ ALLOWED_HOSTS: ['A.example:80'] }).hosts).toEqual(['a.example:80']);
   expect(reach({ SERVICE: 'sql-transformer', MAPPINGS_DIR_URL: 'http://[::1]/maps' }).mappingHosts).toContain('[::1]:80');
+  const files = { TLS_KEY: '/k/tls.key', KAFKA_SSL_KEY: 'kafka.key', QUEUE_SSL_KEY: '/k/queue.key', SOURCE_CACHE_DIRECTORY: '/cache' };
+  expect(reach(files).withheld).toEqual(expect.arrayContaining(['/k/tls.key', '/w/kafka.key', '/k/queue.key', '/cache']));
   for (const name of ['secrets.key', 'queue', 'store', 'spill', 'functions']) expect(reach({}).withheld).toContain(join('/d', name));
 });

@@ -90,13 +90,6 @@ describe('downloads', () => {
     expect((await fetched('unnamed.ttl', 'other.mjs')).code).toMatchObject([{ url: `file://${workshop.path}/other.mjs` }]);
   });
 
-  test('object storage is refused, since a description there is one from a server as well', async () => {
-    await expect(fetched('s3://bucket/functions.ttl')).rejects.toMatchObject({
-      code: 'functions/invalid',
-      message: expect.stringContaining('object storage'),
-    });
-  });
-
   test('a description from a server cannot name a file of this process', async () => {
     await workshop.write({ 'local.ttl': described('same').replace('<code.mjs>', `<file://${workshop.path}/code.mjs>`) });
     const server = createServer((_, response) => {

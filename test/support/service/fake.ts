@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { makeApp } from '../../../api/app.ts';
 import type { Api } from '../../../api/route.ts';
 import { openFleetFunctions } from '../../../queues/custom-functions.ts';
-import type { FailureMessage, Outcome, RunView, SuccessReport, TransformRequest } from '../../../queues/jobs.ts';
+import {
+  ALL_SERVICES,
+  type FailureMessage,
+  type Outcome,
+  type RunView,
+  type SuccessReport,
+  type TransformRequest,
+} from '../../../queues/jobs.ts';
 import type { Runs } from '../../../queues/runs/contract.ts';
 import { openSchedule, type SharedSchedule } from '../../../queues/schedule/schedule.ts';
 import type { OptionValues } from '../../../src/config/options/options.ts';
@@ -178,6 +185,7 @@ export async function startFakeApi(options: OptionValues, more: Partial<Api> = {
     logger: quietLogger(),
     workingDirectory: process.cwd(),
     queueName: 'memory',
+    services: ALL_SERVICES,
     draining: draining.signal,
     ending: ending.signal,
     ...more,

@@ -4,9 +4,9 @@ import { appendFile, mkdir, readFile, rename, symlink, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { temporaryDirectory } from '../support/queues/backends.ts';
-import { PEOPLE, peopleMapping, slowInput } from '../support/service/inputs.ts';
-import { type Answer, ask, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
+import { temporaryDirectory } from '../../support/queues/backends.ts';
+import { PEOPLE, peopleMapping, slowInput } from '../../support/service/inputs.ts';
+import { type Answer, ask, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
 
 let directory: { readonly path: string; remove(): Promise<void> };
 let service: ServiceProcess;
