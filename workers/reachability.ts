@@ -28,8 +28,8 @@ export interface ReachabilityOptions {
   take(service: Service, on: boolean): void;
 }
 
-/** Time between checks of what is not reached. */
-const CHECK_MS = 5_000;
+/** Time between checks of what is not reached: how long runs may wait for this process when a database is back. */
+const CHECK_MS = 2_000;
 /** How long a check under way may delay the stop. */
 const STOP_MS = 1_000;
 /** How long the first checks may delay the start. */

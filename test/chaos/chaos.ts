@@ -11,7 +11,8 @@ import { Latencies } from './judge/delays.ts';
 import { type EndState, GroundTruth } from './judge/ground-truth.ts';
 import { readLogs } from './judge/logs.ts';
 import { type Arrival, arrivalsOf, judgeMessages } from './judge/messages.ts';
-import { type Recovery, readRecords } from './judge/recovery.ts';
+import { judgeReach } from './judge/reach.ts';
+import { LOAD_SERVICES, type Recovery, readRecords } from './judge/recovery.ts';
 import { judge, waitUntilIdle } from './judge/verdict.ts';
 import { judgeWaits, type Waits } from './judge/waits.ts';
 import { Client } from './load/client.ts';
@@ -131,6 +132,7 @@ async function judgeWorld(world: World, ended: Ended, delays: Latencies, ledger:
   for (const complaint of logs.flatMap((log) => log.errors)) ledger.violation(undefined, complaint);
   const totals = judgeCounters(world, logs, runs, seen, delays, ledger);
   const { events, recoveries, free } = await readRecords(world, logs, delays);
+  judgeReach(world, logs, LOAD_SERVICES, ledger);
   const waits = judgeWaits(events, free, delays, ledger);
   for (const { job, span, clockMs, limitMs } of recoveries) {
     if (clockMs <= limitMs) continue;

@@ -5,25 +5,29 @@
  * capacity takes it. The clock runs while such a worker and the queue are available, and stops during the backoff.
  */
 import { Redis } from 'ioredis';
-import { SERVICE_QUEUES } from '../../../queues/jobs.ts';
+import { SERVICE_QUEUES, type Service } from '../../../queues/jobs.ts';
 import type { FleetProcess } from '../fleet/process.ts';
 import { CONCURRENCY, LOCK_SECONDS, PREFIX, STALLED_SECONDS, type World } from '../fleet/world.ts';
 import { type Latencies, LOOK_MS } from './delays.ts';
 import type { InstanceLog } from './logs.ts';
+import { leftSpans } from './reach.ts';
 import { coveredMs, minus, overlaps, type Span, spanOf } from './spans.ts';
 
 /** What a worker logs when it starts a job of a kind. */
 const STARTED = { transform: 'run started', slice: 'slice started' } as const;
 export type JobKind = keyof typeof STARTED;
 
-const { 'semi-structured-transformer': files, 'sql-transformer': tables } = SERVICE_QUEUES;
+/** Those of the load. */
+export const LOAD_SERVICES = ['semi-structured-transformer', 'sql-transformer'] as const satisfies readonly Service[];
 /** The queues of the load. Each has a worker of its own, with its own capacity, in every process. */
-export const JOB_QUEUES: Readonly<Record<string, JobKind>> = {
-  [files.work]: 'transform',
-  [tables.work]: 'transform',
-  [files.slice]: 'slice',
-  [tables.slice]: 'slice',
-};
+export const JOB_QUEUES: Readonly<Record<string, JobKind>> = Object.fromEntries(
+  LOAD_SERVICES.flatMap((service) => [
+    [SERVICE_QUEUES[service].work, 'transform'],
+    [SERVICE_QUEUES[service].slice, 'slice'],
+  ]),
+);
+const serviceOf = (queue: string): Service =>
+  LOAD_SERVICES.find((service) => Object.values(SERVICE_QUEUES[service]).includes(queue)) as Service;
 
 export interface QueueEvent {
   /** Time of Redis, whose clock is that of this machine. */
@@ -86,7 +90,7 @@ export async function readRecords(world: World, logs: readonly InstanceLog[], de
       world.workers.flatMap((worker) => worker.up),
       away,
     );
-    const free = (queue: string): readonly Span[] => minus(freePlaces(world.workers, starts, queue), away);
+    const free = (queue: string): readonly Span[] => minus(freePlaces(world.workers, starts, queue, logs), away);
     const places = Object.fromEntries(names.map((queue) => [queue, free(queue)]));
     const recoveries = starts.flatMap(({ job, queue, killedAt, later: [back, ...later] }): readonly Recovery[] => {
       if (killedAt === undefined || (back?.event !== 'waiting' && back?.event !== 'delayed')) return [];
@@ -105,11 +109,16 @@ export async function readRecords(world: World, logs: readonly InstanceLog[], de
   }
 }
 
-/** Spans in which at least one running worker had capacity for a job of the queue. */
-function freePlaces(workers: readonly FleetProcess[], starts: readonly Start[], queue: string): readonly Span[] {
+/** Spans in which at least one running worker took jobs of the queue and had capacity for one. */
+function freePlaces(
+  workers: readonly FleetProcess[],
+  starts: readonly Start[],
+  queue: string,
+  logs: readonly InstanceLog[],
+): readonly Span[] {
   return workers.flatMap((worker) => {
     const held = starts.filter((start) => start.worker === worker && start.queue === queue).map((start) => start.held);
-    return minus(worker.up, overlaps(held, CONCURRENCY));
+    return minus(worker.up, [...overlaps(held, CONCURRENCY), ...leftSpans(worker, serviceOf(queue), logs)]);
   });
 }
 
