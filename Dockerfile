@@ -13,6 +13,7 @@ COPY queues queues
 COPY workers workers
 COPY api api
 COPY client client
+COPY studio studio
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.21.0-bookworm-slim

@@ -1,12 +1,12 @@
-/** The version of this program, as package.json has it. */
+/** The version of this program, as package.json has it, and where that stands. */
 import { readFileSync } from 'node:fs';
 
 /** Searches upwards, because the compiled files are one directory deeper than the sources. */
-function readVersion(): string {
+function findProject(): { readonly root: URL; readonly version: string } {
   for (let directory = new URL('.', import.meta.url); ; directory = new URL('..', directory)) {
     try {
       const manifest = JSON.parse(readFileSync(new URL('package.json', directory), 'utf8')) as { name?: string; version?: string };
-      if (manifest.name === 'quadmill' && manifest.version !== undefined) return manifest.version;
+      if (manifest.name === 'quadmill' && manifest.version !== undefined) return { root: directory, version: manifest.version };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
@@ -14,4 +14,9 @@ function readVersion(): string {
   }
 }
 
-export const VERSION = readVersion();
+const PROJECT = findProject();
+
+export const VERSION = PROJECT.version;
+
+/** The directory of package.json: of the sources, or of the package that is installed. */
+export const PROJECT_ROOT = PROJECT.root;

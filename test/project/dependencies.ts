@@ -49,12 +49,36 @@ export const ALLOWED: readonly string[] = [
   'Unlicense',
 ];
 
+const MPL = 'MPL-2.0';
+/** Vite compresses styles with it; npm locks its builds for every platform. */
+const LIGHTNINGCSS = [
+  '',
+  '-android-arm64',
+  '-darwin-arm64',
+  '-darwin-x64',
+  '-freebsd-x64',
+  '-linux-arm-gnueabihf',
+  '-linux-arm64-gnu',
+  '-linux-arm64-musl',
+  '-linux-x64-gnu',
+  '-linux-x64-musl',
+  '-win32-arm64-msvc',
+  '-win32-x64-msvc',
+].map((platform) => `lightningcss${platform}`);
+
 /** Packages with another licence, or none in their manifest: why they may be used all the same. */
 export const EXCEPTIONS: Readonly<Record<string, { readonly license: string; readonly reason: string }>> = {
   'caniuse-lite': {
     license: 'CC-BY-4.0',
     reason: 'data about browsers, which Babel reads for the coverage of tests; developers only, never shipped',
   },
+  'axe-core': { license: MPL, reason: 'finds faults of accessibility in tests of the studio; developers only, never shipped' },
+  ...Object.fromEntries(
+    LIGHTNINGCSS.map((name) => [
+      name,
+      { license: MPL, reason: 'compresses styles while the studio is built; developers only, never shipped' },
+    ]),
+  ),
 };
 
 /** Whether an SPDX expression of names, `AND`, `OR` and parentheses can be met by allowed licences alone. */

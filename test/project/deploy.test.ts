@@ -71,7 +71,7 @@ describe('Dockerfile', () => {
   });
 
   test('takes every room of the program along', () => {
-    const rooms = ['api', 'bin', 'queues', 'src', 'workers'];
+    const rooms = ['api', 'bin', 'queues', 'src', 'studio', 'workers'];
     expect(of('COPY').filter((rest) => rooms.some((room) => rest === `${room} ${room}`))).toHaveLength(rooms.length);
   });
 

@@ -18,7 +18,7 @@ function* sources(directory: string): Generator<string> {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) yield* sources(path);
-    else if (entry.name.endsWith('.ts')) yield path;
+    else if (/\.tsx?$/.test(entry.name)) yield path;
   }
 }
 
@@ -64,6 +64,15 @@ describe('imports point one way', () => {
   test.each(Object.entries(ROOMS))('%s names nothing twice', (_, { uses }) => {
     // A room stands for all of its files.
     expect(uses.filter((used, i) => uses.indexOf(used) !== i || (room(used) !== used && uses.includes(room(used))))).toEqual([]);
+  });
+
+  test('a region of the studio imports no other one: what they share stands in `parts` and `store`', () => {
+    const part = (path: string): string => path.split('/')[2] as string;
+    const wrong = imports.filter(({ from, to, inside }) => {
+      const isView = inside && room(from) === 'studio/ui' && room(to) === 'studio/ui' && part(from) !== part(to);
+      return isView && !['app', 'main.tsx'].includes(part(from)) && !['parts', 'store'].includes(part(to));
+    });
+    expect(wrong.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
   });
 
   test('every room is in the table', () => {

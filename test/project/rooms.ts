@@ -320,6 +320,26 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['src/core', 'src/infer', 'src/mapping', 'src/paths', 'src/terms'],
     withoutNode: true,
   },
+  'studio/client': {
+    purpose: 'What the page of the studio asks the service for, and the drafts that it keeps in the browser.',
+    uses: ['client', 'src/mapping', 'studio/core'],
+    withoutNode: true,
+  },
+  'studio/ui': {
+    purpose: 'The views of the studio: React, one folder for each region.',
+    folders: {
+      app: 'the frame: who is there, addresses, pages, toolbar, regions',
+      canvas: 'blocks and edges',
+      inspector: 'what is selected, to be edited',
+      parts: 'controls, trees, dialogs, colours',
+      preview: 'what the first records give',
+      run: 'runs on all records, and writing',
+      store: 'the document with its history, selection and samples, and how views see it',
+      text: 'the editor of the mapping text',
+    },
+    uses: ['client', 'src/core', 'src/infer', 'src/mapping', 'studio/core', 'studio/client'],
+    withoutNode: true,
+  },
   bin: {
     purpose: 'The command line.',
     folders: {
@@ -389,6 +409,12 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   re2js: ['src/regexp/linear.ts'],
   oxigraph: ['src/targets/'],
   undici: ['src/core/reach/http.ts'],
+  react: ['studio/ui/'],
+  'react-dom': ['studio/ui/'],
+  '@xyflow/react': ['studio/ui/canvas/'],
+  '@dagrejs/dagre': ['studio/'],
+  '@codemirror/state': ['studio/ui/text/'],
+  '@codemirror/view': ['studio/ui/text/'],
 };
 
 /** What the folders of `test` hold. The others mirror the rooms. */

@@ -4,10 +4,11 @@ import type { Api, Route } from '../../route.ts';
 import { mappingRoutes } from '../mappings/studio.ts';
 import { functionsRoute } from './functions.ts';
 import { meRoute } from './me.ts';
+import { pageRoutes } from './page.ts';
 import { uploadRoute } from './uploads.ts';
 
 /** The routes at the root of a process with these services; none without a transformer. */
 export function studioRoutes(api: Api, services: readonly Service[]): readonly Route[] {
   if (services.every((service) => service === 'graph-writer')) return [];
-  return [meRoute(api, services), functionsRoute(api), ...mappingRoutes(api, services), uploadRoute(api)];
+  return [...pageRoutes(), meRoute(api, services), functionsRoute(api), ...mappingRoutes(api, services), uploadRoute(api)];
 }

@@ -23,6 +23,7 @@ test('has the program, its types, documents and licence, and nothing of tests, s
     'bin/quadmill.js',
     'dist/bin/bundle/main.js',
     'dist/src/run/exports.d.ts',
+    'dist/studio/page/index.html',
   ];
   expect(wanted.filter((path) => !packed.files.includes(path))).toEqual([]);
   const top = new Set(
@@ -33,7 +34,7 @@ test('has the program, its types, documents and licence, and nothing of tests, s
         .join('/'),
     ),
   );
-  const rooms = ['api', 'bin', 'client', 'queues', 'src', 'workers'].map((room) => `dist/${room}`);
+  const rooms = ['api', 'bin', 'client', 'queues', 'src', 'studio', 'workers'].map((room) => `dist/${room}`);
   expect([...top].sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'bin', 'docs', 'grafana', 'package.json', ...rooms].sort());
   expect(
     packed.files.filter((path) => /(^|\/)test\/|\.map$|tsconfig/.test(path) || (path.endsWith('.ts') && !path.endsWith('.d.ts'))),

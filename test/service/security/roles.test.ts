@@ -50,6 +50,8 @@ const TABLE = `
   PUT    /graph-writer/uploadConfigBackup                    admin
   GET    /graph-writer/restartKafka                          admin
   GET    /graph-writer/license                               viewer
+  GET    /studio                                             all
+  GET    /studio/assets/{file}                               all
   GET    /studio/me                                          viewer
   GET    /studio/functions                                   viewer
   GET    /studio/mappings                                    viewer

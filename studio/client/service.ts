@@ -1,0 +1,53 @@
+/** The service that has sent the page, as typed functions. */
+import { type ClientOptions, QuadmillClient } from '../../client/client.ts';
+import { ProblemError, QuadmillError } from '../../client/http.ts';
+import type { StudioUser } from '../../client/types.ts';
+import { readToken } from './token.ts';
+
+/** Requests of a person who waits are repeated once: a service that stays away is told within a second. */
+const RETRIES = 1;
+
+/** Where the routes are: beside `/studio/`, also where a proxy puts a path before it. */
+const baseUrl = (): string => new URL('..', document.baseURI).href;
+
+/** @param services those of the process; undefined: not known yet, and only the routes at the root are used */
+export function openService(services?: StudioUser['services']): QuadmillClient {
+  const service: ClientOptions['service'] = services?.length === 1 ? services[0] : 'all';
+  return new QuadmillClient(baseUrl(), {
+    service,
+    retries: RETRIES,
+    // Called for each request, so that signing in needs no new client. An empty token is none.
+    fetch: (url, init) => {
+      const token = readToken();
+      return fetch(url, { ...init, headers: { ...init.headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) } });
+    },
+  });
+}
+
+/** What went wrong, for a person: a sentence, and what can be done. */
+export interface Trouble {
+  readonly kind: 'sign-in' | 'forbidden' | 'away' | 'conflict' | 'refused';
+  readonly sentence: string;
+  readonly hint?: string;
+}
+
+/** @returns undefined: the request was given up by whoever had made it */
+export function troubleOf(error: unknown): Trouble | undefined {
+  if (error instanceof DOMException && error.name === 'AbortError') return undefined;
+  if (error instanceof ProblemError) {
+    const { status, detail, hint } = error.problem;
+    return { kind: kindOf(status), sentence: detail, ...(hint !== undefined && { hint }) };
+  }
+  if (error instanceof QuadmillError) return { kind: kindOf(error.status), sentence: error.message };
+  // `fetch` rejects with a TypeError when there is no answer.
+  if (error instanceof TypeError)
+    return { kind: 'away', sentence: 'The service does not answer.', hint: 'What you draw is kept in this browser.' };
+  throw error;
+}
+
+function kindOf(status: number): Trouble['kind'] {
+  if (status === 401) return 'sign-in';
+  if (status === 403) return 'forbidden';
+  if (status === 412 || status === 409) return 'conflict';
+  return status >= 500 ? 'away' : 'refused';
+}

@@ -1,0 +1,70 @@
+/** Opens the model that the address names: its draft, if there is one, else what the service has. */
+import { type ReactNode, useEffect, useState } from 'react';
+import { draftId } from '../../client/drafts.ts';
+import { type Trouble, troubleOf } from '../../client/service.ts';
+import type { StudioDocument } from '../../core/document.ts';
+import { Empty } from '../parts/empty.tsx';
+import { EditorProvider } from '../store/context.tsx';
+import { type Editor, openEditor } from '../store/editor.ts';
+import { useVisit, type Visit } from '../store/visit.ts';
+import type { Place } from './address.ts';
+import { EditorPage } from './editor-page.tsx';
+import { WORDS } from './words.ts';
+
+type ModelPlace = Extract<Place, { kind: 'model' }>;
+
+export function ModelPage({ place }: { readonly place: ModelPlace }): ReactNode {
+  const visit = useVisit();
+  const [opened, setOpened] = useState<Editor | Trouble | undefined>(undefined);
+  const { service, name, isNew } = place;
+  useEffect(() => {
+    let editor: Editor | undefined;
+    let isGone = false;
+    openModel(visit, { kind: 'model', service, name, isNew }).then(
+      (one) => {
+        editor = one;
+        if (isGone) void one.close();
+        else setOpened(one);
+      },
+      (error) => setOpened(troubleOf(error)),
+    );
+    return () => {
+      isGone = true;
+      void editor?.close();
+    };
+  }, [visit, service, name, isNew]);
+  if (opened === undefined) return <p className="alone">{WORDS.loading}</p>;
+  if ('sentence' in opened) {
+    return (
+      <main className="alone">
+        <Empty title={opened.sentence} actions={<a href="#/">{WORDS.home}</a>}>
+          {opened.hint}
+        </Empty>
+      </main>
+    );
+  }
+  return (
+    <EditorProvider editor={opened}>
+      <EditorPage place={place} />
+    </EditorProvider>
+  );
+}
+
+const NEW_DOCUMENT: StudioDocument = { records: new Map(), language: 'rml', expert: false, text: { text: '', anchors: new Map() } };
+
+async function openModel({ drafts, service, user }: Visit, { service: transformer, name, isNew }: ModelPlace): Promise<Editor> {
+  const opening = { role: user.role, drafts };
+  const draft = await drafts?.get(draftId({ service: transformer, name }));
+  if (draft !== undefined) {
+    const { origin, document, done, undone } = draft;
+    return openEditor({ ...opening, origin, document, history: { done, undone } });
+  }
+  if (isNew) {
+    const origin = { name, service: transformer, etag: undefined, kept: 'drawn', savedText: undefined } as const;
+    return openEditor({ ...opening, origin, document: NEW_DOCUMENT });
+  }
+  const { text, etag } = await service.studio.getMapping(name, { service: transformer });
+  const { read } = await import('../../core/read/read.ts');
+  const { document } = await read(text, undefined);
+  return openEditor({ ...opening, origin: { name, service: transformer, etag, kept: 'text', savedText: text }, document });
+}

@@ -1,0 +1,48 @@
+/** Sentences of the frame: header, regions, sign-in, state of the model. */
+import type { Role } from '../../core/commands/command.ts';
+
+export const WORDS = {
+  product: 'Quadmill studio',
+  loading: 'Loading …',
+  regions: {
+    toolbar: 'Toolbar',
+    inputs: 'Inputs and outline',
+    canvas: 'Canvas',
+    text: 'Mapping text',
+    inspector: 'Inspector',
+    preview: 'Preview',
+    status: 'Status',
+  },
+  skipTo: (region: string): string => `Go to ${region}`,
+  home: 'All models',
+  undo: (label: string | undefined): string => (label === undefined ? 'Undo' : `Undo: ${label}`),
+  redo: (label: string | undefined): string => (label === undefined ? 'Redo' : `Redo: ${label}`),
+  nothingToUndo: 'There is nothing to undo.',
+  nothingToRedo: 'There is nothing to redo.',
+  modes: { canvas: 'Canvas', split: 'Split', text: 'Text' },
+  view: 'View',
+  close: 'Close',
+  insteadOf: {
+    connect: 'Draw it this way',
+    'add-entity': 'Make an entity',
+    select: 'Show it',
+    'open-text': 'Open the text',
+  },
+  signIn: {
+    title: 'Sign in',
+    sentence: 'This service asks for a token.',
+    token: 'Token',
+    hint: 'One of API_TOKENS, or of your issuer of OpenID Connect. It stays in this tab.',
+    button: 'Sign in',
+    wrong: 'The service does not accept this token.',
+    missing: 'Type or paste a token.',
+    signOut: 'Sign out',
+  },
+  tryAgain: 'Try again',
+  user: (actor: string, role: Role): string => (actor === 'anonymous' ? role : `${actor} · ${role}`),
+  saved: 'Everything is saved',
+  kept: (time: string): string => `Kept in this browser ${time}`,
+  notKept: 'This browser keeps no drafts: save or download before you close the page',
+  changed: 'Not saved yet',
+  noModel: (name: string): string => `There is no model ${name}.`,
+} as const;

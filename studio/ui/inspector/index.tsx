@@ -1,0 +1,7 @@
+import type { ReactNode } from 'react';
+import { Empty } from '../parts/empty.tsx';
+import { WORDS } from './words.ts';
+
+export default function InspectorRegion(): ReactNode {
+  return <Empty title={WORDS.title}>{WORDS.empty}</Empty>;
+}

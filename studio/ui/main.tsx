@@ -1,0 +1,9 @@
+import { createRoot } from 'react-dom/client';
+import { App } from './app/app.tsx';
+import './parts/tokens.css';
+import './parts/parts.css';
+import './app/app.css';
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('the page has no element with the id root');
+createRoot(root).render(<App />);

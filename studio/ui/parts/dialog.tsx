@@ -1,0 +1,54 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { Button } from './button.tsx';
+
+export interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  /** Enter in a field does it. */
+  readonly onSubmit?: () => void;
+  readonly children: ReactNode;
+  readonly footer?: ReactNode;
+  readonly wide?: boolean;
+}
+
+/** A modal dialog: the browser keeps the focus in it and gives it back. Esc closes it. It is open as long as it is rendered. */
+export function Dialog({ title, onClose, onSubmit, children, footer, wide }: DialogProps): ReactNode {
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      className={wide ? 'dialog wide' : 'dialog'}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <form
+        method="dialog"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit?.();
+        }}
+      >
+        <header>
+          <h2 id={id}>{title}</h2>
+          <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
+        </header>
+        {children}
+        {footer !== undefined && <footer>{footer}</footer>}
+      </form>
+    </dialog>
+  );
+}

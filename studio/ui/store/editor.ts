@@ -1,0 +1,199 @@
+/**
+ * The editor of one model: the document with its history, what is selected, and what samples show. All views of a model share one editor;
+ * whatever they do to the document is a command.
+ */
+import { type Draft, type Drafts, draftId, type ModelOrigin } from '../../client/drafts.ts';
+import { type ArgumentOf, COMMANDS, type CommandName } from '../../core/commands/all.ts';
+import type { Command, Role, Selection } from '../../core/commands/command.ts';
+import type { Id, StudioDocument } from '../../core/document.ts';
+import type { Schema } from '../../core/elements/schema.ts';
+import { begin, perform, redo, type Session, type Step, undo, type Write } from '../../core/history/history.ts';
+import { type CommandCall, isRefusal, type Refusal, refuse } from '../../core/rules/verdict.ts';
+import { announce } from './announcements.ts';
+import { makeStore, type Store } from './store.ts';
+
+/** Which regions stand in the middle. */
+export type Mode = 'canvas' | 'split' | 'text';
+
+export interface EditorState {
+  readonly origin: ModelOrigin;
+  readonly role: Role;
+  readonly session: Session;
+  readonly selection: Selection;
+  /** Of samples: no part of the document. */
+  readonly schema: Schema;
+  readonly mode: Mode;
+  /** Why the last command was not carried out; undefined: it was, or the sentence was closed. */
+  readonly refusal: Refusal | undefined;
+  /** The last step of what was saved last, or opened. `unknown`: a draft of another visit. */
+  readonly saved: Step | undefined | 'unknown';
+  /** When the draft was kept last; undefined: nothing is kept. `failed`: the browser keeps nothing. */
+  readonly draft: { readonly at: number } | 'failed' | undefined;
+}
+
+export interface Editor extends Store<EditorState> {
+  /** Carries a command out. @returns the refusal, which is also said and shown */
+  dispatch<N extends CommandName>(name: N, argument: ArgumentOf<N>): Refusal | undefined;
+  /** A command that no name stands for, such as several at once. */
+  perform<A>(command: Command<A>, argument: A): Refusal | undefined;
+  /** What a refusal offers instead. `open-text` shows the text. */
+  instead(call: CommandCall): void;
+  undo(): void;
+  redo(): void;
+  select(selection: Partial<Selection>): void;
+  setSchema(schema: Schema): void;
+  setMode(mode: Mode): void;
+  setRole(role: Role): void;
+  closeRefusal(): void;
+  /** The service has what this session came to; its draft is removed, unless there were commands since. */
+  markSaved(origin: ModelOrigin, session: Session): void;
+  /** Keeps the draft at once, and waits for it. */
+  keep(): Promise<void>;
+  /** Ends the work of timers; the draft is kept before. */
+  close(): Promise<void>;
+}
+
+/** Whether there is anything that the service does not have. */
+export const hasChanges = ({ session, saved }: EditorState): boolean => session.done.at(-1) !== saved;
+
+const KEEP_AFTER_MS = 300;
+const RANKS: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, admin: 2 };
+export const NOTHING_SELECTED: Selection = { elements: [], fields: [] };
+
+/** The text of drawn models is printed when it is shown or saved, so no command writes it. */
+const NO_EDITS: Write = () => [];
+
+export interface Opening {
+  readonly origin: ModelOrigin;
+  readonly document: StudioDocument;
+  readonly role: Role;
+  /** undefined: the browser keeps no drafts. */
+  readonly drafts: Drafts | undefined;
+  /** Of a draft that is continued. */
+  readonly history?: { readonly done: readonly Step[]; readonly undone: readonly Step[] };
+}
+
+export function openEditor({ origin, document, role, drafts, history }: Opening): Editor {
+  const session: Session = { ...begin(document), ...history };
+  const store = makeStore<EditorState>({
+    origin,
+    role,
+    session,
+    selection: NOTHING_SELECTED,
+    schema: new Map(),
+    mode: 'canvas',
+    refusal: undefined,
+    saved: history === undefined ? undefined : 'unknown',
+    draft: undefined,
+  });
+  const patch = (changes: Partial<EditorState>): void => store.set({ ...store.get(), ...changes });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const keep = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const state = store.get();
+    if (drafts === undefined) return;
+    const draft = draftOf(state);
+    try {
+      if (hasChanges(state)) await drafts.put(draft);
+      else await drafts.remove(draft.id);
+      patch({ draft: hasChanges(state) ? { at: draft.at } : undefined });
+    } catch {
+      // A full disk or a private window: it is shown, and the work goes on.
+      patch({ draft: 'failed' });
+    }
+  };
+  const keepSoon = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void keep(), KEEP_AFTER_MS);
+  };
+
+  const refused = (refusal: Refusal): Refusal => {
+    patch({ refusal });
+    announce(refusal.sentence, 'assertive');
+    return refusal;
+  };
+  const moveTo = (next: Session): void => {
+    const { selection } = store.get();
+    patch({ session: next, refusal: undefined, selection: withoutGone(next.document, selection) });
+    keepSoon();
+  };
+  const carryOut = <A>(command: Command<A>, argument: A): Refusal | undefined => {
+    const { session: before, role: own } = store.get();
+    if (RANKS[own] < RANKS[command.role]) return refused(refuse('I1', `Changing a model needs the role ${command.role}.`, []));
+    const done = perform(before, command, argument, NO_EDITS);
+    if (isRefusal(done)) return refused(done);
+    if (done.session.document === before.document) {
+      patch({ refusal: undefined });
+      return undefined;
+    }
+    moveTo(done.session);
+    announce(done.said);
+    return undefined;
+  };
+  const step = (next: Session, said: string | undefined): void => {
+    if (next === store.get().session) return;
+    moveTo(next);
+    if (said !== undefined) announce(said);
+  };
+
+  const editor: Editor = {
+    get: store.get,
+    subscribe: store.subscribe,
+    // The table and the name agree, which the type of the table cannot say.
+    dispatch: (name, argument) => carryOut(COMMANDS[name] as unknown as Command<typeof argument>, argument),
+    perform: carryOut,
+    instead(call) {
+      switch (call.command) {
+        case 'select':
+          return editor.select({ elements: call.argument.ids, fields: [] });
+        case 'open-text':
+          if (call.argument.of !== undefined) editor.select({ elements: [call.argument.of], fields: [] });
+          return editor.setMode('split');
+        case 'connect':
+          return void carryOut(COMMANDS.connect, call.argument);
+        case 'add-entity':
+          return void carryOut(COMMANDS['add-entity'] as unknown as Command<typeof call.argument>, call.argument);
+      }
+    },
+    undo() {
+      const { session: now } = store.get();
+      step(undo(now), now.done.at(-1) && `Undone: ${now.done.at(-1)?.label}`);
+    },
+    redo() {
+      const { session: now } = store.get();
+      step(redo(now), now.undone.at(-1) && `Redone: ${now.undone.at(-1)?.label}`);
+    },
+    select: (selection) => patch({ selection: { ...store.get().selection, ...selection } }),
+    setSchema: (schema) => patch({ schema }),
+    setMode: (mode) => patch({ mode }),
+    setRole: (own) => patch({ role: own }),
+    closeRefusal: () => patch({ refusal: undefined }),
+    markSaved(next, session) {
+      patch({ origin: next, saved: session.done.at(-1) });
+      keepSoon();
+    },
+    keep,
+    close: keep,
+  };
+  return editor;
+}
+
+const draftOf = ({ origin, session: { document, done, undone } }: EditorState): Draft => ({
+  id: draftId(origin),
+  origin,
+  document,
+  done,
+  undone,
+  changes: Math.max(1, done.length),
+  at: Date.now(),
+});
+
+/** What is selected and still there. */
+function withoutGone({ records }: StudioDocument, selection: Selection): Selection {
+  const here = (id: Id): boolean => records.has(id);
+  const { elements, fields } = selection;
+  if (elements.every(here) && fields.every(({ input }) => here(input))) return selection;
+  return { elements: elements.filter(here), fields: fields.filter(({ input }) => here(input)) };
+}

@@ -1,0 +1,24 @@
+/** The text of the mapping that a document stands for. */
+import type { Diagnostic } from '../../../src/mapping/model/model.ts';
+import type { StudioDocument } from '../../core/document.ts';
+
+export interface CurrentText {
+  /** undefined: the language cannot say something that the document means; the diagnostics say what. */
+  readonly text: string | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const printed = new WeakMap<StudioDocument, Promise<CurrentText>>();
+
+/**
+ * @param kept `drawn`: the text is printed, once for each document, and the printer is loaded with the first one. `text`: it is the text that
+ * was read; what was drawn since is not in it
+ */
+export function textOf(document: StudioDocument, kept: 'drawn' | 'text'): Promise<CurrentText> {
+  if (kept === 'text') return Promise.resolve({ text: document.text.text, diagnostics: [] });
+  const known = printed.get(document);
+  if (known !== undefined) return known;
+  const text = import('../../core/print/print.ts').then(({ print }) => print(document, document.language));
+  printed.set(document, text);
+  return text;
+}
