@@ -135,7 +135,7 @@ test.each(Object.keys(SERVICES) as Service[])('%s alone has the same at the root
     [method, path.slice(name.length + 1), least].join(' '),
   );
   // The studio models for transformers.
-  const elsewhere = name === 'graph-writer' ? /-transformer\/|graph-writer\/|^\/studio\// : /-transformer\/|graph-writer\//;
+  const elsewhere = name === 'graph-writer' ? /-transformer\/|graph-writer\/|^\/studio(\/|$)/ : /-transformer\/|graph-writer\//;
   const common = ROWS.filter(([, path]) => !elsewhere.test(path)).map((row) => row.join(' '));
   expect(mounted(name).toSorted()).toEqual([...own, ...common].sort());
 });
