@@ -39,6 +39,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   write: { summary: 'write N-Quads to a graph database', start: async (argv) => (await import('./commands/write.ts')).write(argv) },
   licence: { summary: 'make or show a licence', start: async (argv) => (await import('./commands/licence.ts')).licence(argv) },
+  studio: {
+    summary: 'draw mappings in a browser',
+    start: async (argv) => (await import('./commands/studio.ts')).studio(argv),
+  },
   serve: {
     summary: 'start the service',
     start: async (argv) => (await import('./commands/serve.ts')).serve(argv),

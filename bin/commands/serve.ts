@@ -39,7 +39,7 @@ import { openConfiguration } from '../configuration.ts';
 import { openStore } from '../store.ts';
 
 const ROLES = ['all', 'api', 'worker'] as const;
-type Role = (typeof ROLES)[number];
+export type Role = (typeof ROLES)[number];
 
 const SERVE: Command = {
   name: 'serve',
@@ -80,8 +80,21 @@ const CLOSING_MS = 2_000;
 export const serve = commandOf(SERVE, async (parsed) => {
   if (parsed.positionals.length > 0) throw new UsageError(`serve takes no ${parsed.positionals[0]}`);
   const role = (parsed.value('role') ?? 'all') as Role;
+  return serveUntilSignal(role, flagValues(parsed));
+});
+
+export interface ServeHooks {
+  /** Called with the URL when requests are accepted. */
+  readonly listening?: (url: string) => void;
+}
+
+/**
+ * @param flags options of the command line, which win over those of the environment
+ * @throws Fault — it could not start
+ */
+export async function serveUntilSignal(role: Role, flags: OptionValues, { listening }: ServeHooks = {}): Promise<number> {
   const environment = readEnvironment(process.env);
-  const options: OptionValues = { ...environment.values, ...flagValues(parsed) };
+  const options: OptionValues = { ...environment.values, ...flags };
   const listens = role !== 'worker' || options.PORT !== undefined;
   const snapshot: Snapshot = { ...DEFAULTS, ...options };
   refuseUnreachableQueue(role, snapshot);
@@ -103,6 +116,7 @@ export const serve = commandOf(SERVE, async (parsed) => {
     exitSoon();
     throw error;
   });
+  if (running.server !== undefined) listening?.(running.server.url);
   const name = await signal;
   const seconds = running.config.snapshot().DRAIN_SECONDS;
   logger.info({ signal: name, seconds }, 'draining');
@@ -110,7 +124,7 @@ export const serve = commandOf(SERVE, async (parsed) => {
   logger.info('stopped');
   exitSoon();
   return 0;
-});
+}
 
 interface Process {
   readonly backend: QueueBackend;
@@ -297,7 +311,7 @@ function warnOfVariables({ suspects, overruled }: EnvironmentReading, logger: Lo
   for (const { name, by } of overruled) logger.warn({ variable: name, by }, 'variable ignored: the option is also set by its own name');
 }
 
-function flagValues(parsed: Parsed): OptionValues {
+export function flagValues(parsed: Parsed): OptionValues {
   const values: Record<string, unknown> = {};
   for (const [flag, option] of FLAGS) {
     const text = parsed.value(flag);

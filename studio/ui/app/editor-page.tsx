@@ -25,12 +25,12 @@ export function EditorPage({ place }: { readonly place: Extract<Place, { kind: '
       <Toolbar name={place.name} />
       <Region region="inputs" className="panel side" />
       {mode !== 'text' && (
-        <Region region="canvas" className="panel">
+        <Region region="canvas" className="panel" isMain>
           <Canvas />
         </Region>
       )}
       {mode !== 'canvas' && (
-        <Region region="text" className="panel">
+        <Region region="text" className="panel" isMain={mode === 'text'}>
           <Suspense fallback={<p className="waiting">{WORDS.loading}</p>}>
             <Text />
           </Suspense>

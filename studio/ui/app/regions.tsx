@@ -8,13 +8,18 @@ const ATTRIBUTE = 'data-region';
 
 interface RegionProps extends ComponentProps<'section'> {
   readonly region: RegionName;
+  /** What the page is about: one region has it. */
+  readonly isMain?: boolean;
 }
 
-export const Region = ({ region, children, ...rest }: RegionProps): ReactNode => (
-  <section {...rest} id={`region-${region}`} aria-label={WORDS.regions[region]} tabIndex={-1} {...{ [ATTRIBUTE]: region }}>
-    {children}
-  </section>
-);
+export function Region({ region, isMain, children, ...rest }: RegionProps): ReactNode {
+  const Tag = isMain ? 'main' : 'section';
+  return (
+    <Tag {...rest} id={`region-${region}`} aria-label={WORDS.regions[region]} tabIndex={-1} {...{ [ATTRIBUTE]: region }}>
+      {children}
+    </Tag>
+  );
+}
 
 const regionsHere = (): readonly HTMLElement[] =>
   [...document.querySelectorAll<HTMLElement>(`[${ATTRIBUTE}]`)].filter((region) => region.getClientRects().length > 0);

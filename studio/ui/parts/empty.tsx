@@ -11,7 +11,7 @@ export const Empty = ({
   readonly actions?: ReactNode;
 }): ReactNode => (
   <div className="empty">
-    <h3>{title}</h3>
+    <h2 className="empty-title">{title}</h2>
     {children !== undefined && <p>{children}</p>}
     {actions}
   </div>

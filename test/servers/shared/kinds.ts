@@ -11,7 +11,17 @@ import { type Redis as RedisServer, startRedis } from '../queues/redis.ts';
 import { type Fuseki, startFuseki } from '../stores/fuseki.ts';
 import { type Rdf4j, removeRepositories, startRdf4j } from '../stores/rdf4j.ts';
 import { S3_KEYS, type S3Proxy, startS3Proxy } from '../stores/s3proxy.ts';
-import type { SharedFuseki, SharedKafka, SharedMariadb, SharedPostgres, SharedRdf4j, SharedRedis, SharedS3 } from './shared.ts';
+import { type StudioServer, startStudio } from '../studio/studio.ts';
+import type {
+  SharedFuseki,
+  SharedKafka,
+  SharedMariadb,
+  SharedPostgres,
+  SharedRdf4j,
+  SharedRedis,
+  SharedS3,
+  SharedStudio,
+} from './shared.ts';
 
 /** Files that use a store at a time are two or three; a place that was given back is not given again. */
 const FUSEKI_SETS = 12;
@@ -88,6 +98,12 @@ export const KINDS = {
       await s3ClientOf(endpoint).send(new CreateBucketCommand({ Bucket: bucket }));
       return { endpoint, bucket };
     },
+    close: async () => undefined,
+  }),
+  studio: kind<StudioServer, SharedStudio>({
+    start: startStudio,
+    open: async ({ url, browser, directory }, number) => ({ url, browser, directory, prefix: `t${number}-` }),
+    // Its models have names of their own, and go with the service.
     close: async () => undefined,
   }),
 } as const;

@@ -73,6 +73,17 @@ export interface SharedS3 extends Place {
   readonly bucket: string;
 }
 
+export interface SharedStudio extends Place {
+  /** Of the service; its tokens are `STUDIO_TOKENS`. */
+  readonly url: string;
+  /** For `chromium.connect` of Playwright. */
+  readonly browser: string;
+  /** Working directory of the service; its data stand in `data`. */
+  readonly directory: string;
+  /** For names of models and uploads. */
+  readonly prefix: string;
+}
+
 export const sharedRedis = (): Promise<SharedRedis> => ask('redis');
 export const sharedPostgres = (): Promise<SharedPostgres> => ask('postgres');
 export const sharedMariadb = (): Promise<SharedMariadb> => ask('mariadb');
@@ -80,6 +91,7 @@ export const sharedKafka = (): Promise<SharedKafka> => ask('kafka');
 export const sharedFuseki = (): Promise<SharedFuseki> => ask('fuseki');
 export const sharedRdf4j = (): Promise<SharedRdf4j> => ask('rdf4j');
 export const sharedS3 = (): Promise<SharedS3> => ask('s3');
+export const sharedStudio = (): Promise<SharedStudio> => ask('studio');
 
 /** The hub (`hub.ts`) lives in the process that started Jest. */
 async function ask<T extends Place>(kind: string): Promise<T> {

@@ -1,0 +1,153 @@
+/**
+ * Pages of the studio in a Chromium, on the built service.
+ *
+ * ```ts
+ * const studio = await useStudio();
+ * studio.test('opens a model', async ({ page, prefix }) => { … });
+ * ```
+ *
+ * A case fails when its page asks another host, breaks its content security policy, writes an error to the console, or throws. All files
+ * share one service and one browser; each case has a page of its own, with empty storage, and a `prefix` for names of models and uploads
+ * that no other case uses.
+ */
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { SHARED_START_MS, type SharedStudio, sharedStudio } from '../../../servers/shared/shared.ts';
+import { missingChromium, STUDIO_TOKENS } from '../../../servers/studio/studio.ts';
+import { soakTest, test } from '../../../support/jest/extent.ts';
+
+export type Role = keyof typeof STUDIO_TOKENS;
+
+export interface Visit {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  readonly url: string;
+  /** Working directory of the service. */
+  readonly directory: string;
+  readonly prefix: string;
+  /** A request to the service, with the token of an admin. */
+  readonly ask: (path: string, init?: RequestInit) => Promise<Response>;
+  /** Errors that the case expects: lines of the console that match are no failure. */
+  readonly expectError: (pattern: RegExp) => void;
+}
+
+export interface VisitOptions {
+  /** Whose token the tab has. Default: admin. */
+  readonly role?: Role | 'nobody';
+  readonly scheme?: 'light' | 'dark';
+  /** Default: 1280 × 800. */
+  readonly size?: { readonly width: number; readonly height: number };
+}
+
+export type Case = (name: string, act: (visit: Visit) => Promise<void>, options?: VisitOptions) => void;
+
+export interface Studio {
+  /** Of `npm test`. All of them together take less than a minute, so most belong to the others. */
+  readonly test: Case;
+  /** Of the soak tests. */
+  readonly soakTest: Case;
+}
+
+const WAIT_MS = 15_000;
+
+/** To be called once, at the top of a file. */
+export async function useStudio(): Promise<Studio> {
+  const missing = await missingChromium();
+  let shared: SharedStudio;
+  let browser: Browser;
+  let number = 0;
+  if (missing === undefined) {
+    beforeAll(async () => {
+      shared = await sharedStudio();
+      browser = await chromium.connect(shared.browser);
+    }, SHARED_START_MS);
+    afterAll(async () => {
+      await browser?.close();
+      await shared?.stop();
+    });
+  }
+  const caseOf =
+    (of: typeof test): Case =>
+    (name, act, options = {}) => {
+      if (missing !== undefined) of.skip(`${name} (not tested: ${missing})`, () => undefined);
+      else of(name, () => visit(browser, shared, `${shared.prefix}${++number}-`, options, act));
+    };
+  return { test: caseOf(test), soakTest: caseOf(soakTest) };
+}
+
+async function visit(
+  browser: Browser,
+  { url, directory }: SharedStudio,
+  prefix: string,
+  { role = 'admin', scheme = 'light', size = { width: 1280, height: 800 } }: VisitOptions,
+  act: (visit: Visit) => Promise<void>,
+): Promise<void> {
+  const context = await browser.newContext({ viewport: size, colorScheme: scheme, baseURL: url, reducedMotion: 'reduce' });
+  const faults: string[] = [];
+  const expected: RegExp[] = [];
+  try {
+    // Requests elsewhere are not even sent.
+    await context.route(
+      (address) => address.origin !== new URL(url).origin && address.protocol.startsWith('http'),
+      (route) => {
+        faults.push(`asked another host: ${route.request().url()}`);
+        return route.abort();
+      },
+    );
+    await context.addInitScript(
+      (token) => {
+        if (token !== undefined && sessionStorage.getItem('quadmill-token') === null) sessionStorage.setItem('quadmill-token', token);
+        document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+          console.error(`content security policy: ${violatedDirective} ${blockedURI}`),
+        );
+      },
+      role === 'nobody' ? undefined : STUDIO_TOKENS[role],
+    );
+    const page = await context.newPage();
+    page.setDefaultTimeout(WAIT_MS);
+    page.on('console', (message) => {
+      const text = `${message.text()} ${message.location().url}`;
+      if (message.type() === 'error' && !expected.some((pattern) => pattern.test(text))) faults.push(`console: ${text}`);
+    });
+    page.on('pageerror', (error) => void faults.push(`thrown: ${error.stack ?? error.message}`));
+    const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
+      fetch(url + path, {
+        ...init,
+        headers: { ...(init.headers as Record<string, string>), authorization: `Bearer ${STUDIO_TOKENS.admin}` },
+      });
+    await act({ page, context, url, directory, prefix, ask, expectError: (pattern) => void expected.push(pattern) });
+    expect(faults).toEqual([]);
+  } catch (error) {
+    // What the page has said often says why an element never came.
+    if (faults.length > 0 && error instanceof Error) error.message += `\n${faults.join('\n')}`;
+    throw error;
+  } finally {
+    await context.close();
+  }
+}
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+/** WCAG 2.2 AA, and what axe counts as good practice. */
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+interface AxeFinding {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/** axe finds nothing on the page as it is now. Its script is put into the page by the debugger, which its policy does not concern. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { readFile } = await import('node:fs/promises');
+  await page.evaluate(await readFile(AXE, 'utf8'));
+  const found = await page.evaluate(async (tags): Promise<readonly AxeFinding[]> => {
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: AxeFinding[] }> } };
+    return (await axe.run({ runOnly: tags })).violations;
+  }, TAGS);
+  expect(
+    found.map(
+      ({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(({ html, failureSummary }) => `  ${html}\n  ${failureSummary}`).join('\n')}`,
+    ),
+  ).toEqual([]);
+}
