@@ -31,7 +31,11 @@ export interface Draft {
   readonly at: number;
 }
 
-export type DraftHead = Pick<Draft, 'id' | 'changes' | 'at'> & { readonly name: string };
+export interface DraftHead extends Pick<Draft, 'id' | 'changes' | 'at'> {
+  readonly name: string;
+  /** It was never saved. */
+  readonly isNew: boolean;
+}
 
 export interface Drafts {
   /** The newest first. */
@@ -58,7 +62,9 @@ export async function openDrafts(): Promise<Drafts> {
   return {
     async list() {
       const all = (await answered(store('readonly').getAll())) as readonly Draft[];
-      return all.map(({ id, origin, changes, at }) => ({ id, name: origin.name, changes, at })).sort((a, b) => b.at - a.at);
+      return all
+        .map(({ id, origin, changes, at }) => ({ id, name: origin.name, isNew: origin.etag === undefined, changes, at }))
+        .sort((a, b) => b.at - a.at);
     },
     get: (id) => answered(store('readonly').get(id)) as Promise<Draft | undefined>,
     async put(draft) {

@@ -1,7 +1,8 @@
 /** The service that has sent the page, as typed functions. */
 import { type ClientOptions, QuadmillClient } from '../../client/client.ts';
-import { ProblemError, QuadmillError } from '../../client/http.ts';
+import { ProblemError, QuadmillError, Transport } from '../../client/http.ts';
 import type { StudioUser } from '../../client/types.ts';
+import type { Sample, SampleRequest } from './samples.ts';
 import { readToken } from './token.ts';
 
 /** Requests of a person who waits are repeated once: a service that stays away is told within a second. */
@@ -10,18 +11,26 @@ const RETRIES = 1;
 /** Where the routes are: beside `/studio/`, also where a proxy puts a path before it. */
 const baseUrl = (): string => new URL('..', document.baseURI).href;
 
+const options = (): Omit<ClientOptions, 'service'> => ({
+  retries: RETRIES,
+  // Read for each request, so that signing in needs no new client.
+  fetch: (url, init) => {
+    const token = readToken();
+    return fetch(url, { ...init, headers: { ...init.headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) } });
+  },
+});
+
 /** @param services those of the process; undefined: not known yet, and only the routes at the root are used */
 export function openService(services?: StudioUser['services']): QuadmillClient {
   const service: ClientOptions['service'] = services?.length === 1 ? services[0] : 'all';
-  return new QuadmillClient(baseUrl(), {
-    service,
-    retries: RETRIES,
-    // Called for each request, so that signing in needs no new client. An empty token is none.
-    fetch: (url, init) => {
-      const token = readToken();
-      return fetch(url, { ...init, headers: { ...init.headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) } });
-    },
-  });
+  return new QuadmillClient(baseUrl(), { service, ...options() });
+}
+
+/** The first records of an input. @throws ProblemError — it cannot be read; 403 to viewers */
+export async function readSample(request: SampleRequest, signal: AbortSignal): Promise<Sample> {
+  const body = { type: 'application/json', text: JSON.stringify(request) };
+  const answer = await new Transport(baseUrl(), options()).send('POST', '/studio/samples', { body, signal, repeatable: true });
+  return (await answer.json()) as Sample;
 }
 
 /** What went wrong, for a person: a sentence, and what can be done. */

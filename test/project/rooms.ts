@@ -330,10 +330,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     folders: {
       app: 'the frame: who is there, addresses, pages, toolbar, regions',
       canvas: 'blocks and edges',
+      inputs: 'inputs and their fields, uploads',
       inspector: 'what is selected, to be edited',
+      outline: 'the canvas as a tree, and what can be connected',
       parts: 'controls, trees, dialogs, colours',
       preview: 'what the first records give',
       run: 'runs on all records, and writing',
+      start: 'the start page: models and drafts',
       store: 'the document with its history, selection and samples, and how views see it',
       text: 'the editor of the mapping text',
     },

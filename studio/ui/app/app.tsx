@@ -5,13 +5,13 @@ import { openService, type Trouble, troubleOf } from '../../client/service.ts';
 import { keepToken } from '../../client/token.ts';
 import { Button } from '../parts/button.tsx';
 import { Empty } from '../parts/empty.tsx';
+import StartPage from '../start/index.tsx';
+import { ADDRESS, placeOf } from '../store/address.ts';
 import { useStore } from '../store/store.ts';
 import { type Visit, VisitContext } from '../store/visit.ts';
-import { ADDRESS, placeOf } from './address.ts';
 import { Live } from './live.tsx';
 import { ModelPage } from './model-page.tsx';
 import { SignIn } from './sign-in.tsx';
-import { StartPage } from './start-page.tsx';
 import { WORDS } from './words.ts';
 
 type Arrival =

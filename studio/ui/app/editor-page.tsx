@@ -2,13 +2,15 @@
 import { lazy, type ReactNode, Suspense, useEffect } from 'react';
 import Canvas from '../canvas/index.tsx';
 import Inspector from '../inspector/index.tsx';
+import { ConnectDialog } from '../outline/connect.tsx';
 import { Button } from '../parts/button.tsx';
 import Preview from '../preview/index.tsx';
+import type { Place } from '../store/address.ts';
 import { useEditor, useEditorState } from '../store/context.tsx';
 import { hasChanges, type Mode } from '../store/editor.ts';
 import { useVisit } from '../store/visit.ts';
-import type { Place } from './address.ts';
 import { Region, SkipLinks, useRegionKeys } from './regions.tsx';
+import { Side } from './side.tsx';
 import { WORDS } from './words.ts';
 
 const Text = lazy(() => import('../text/index.tsx'));
@@ -17,13 +19,16 @@ const MODES: readonly Mode[] = ['canvas', 'split', 'text'];
 
 export function EditorPage({ place }: { readonly place: Extract<Place, { kind: 'model' }> }): ReactNode {
   const mode = useEditorState((state) => state.mode);
+  const connecting = useEditorState((state) => state.connecting);
   useRegionKeys();
   useEditorKeys();
   return (
     <div className="editor" data-mode={mode}>
       <SkipLinks regions={['inputs', mode === 'text' ? 'text' : 'canvas', 'inspector', 'preview']} />
       <Toolbar name={place.name} />
-      <Region region="inputs" className="panel side" />
+      <Region region="inputs" className="panel side">
+        <Side />
+      </Region>
       {mode !== 'text' && (
         <Region region="canvas" className="panel" isMain>
           <Canvas />
@@ -43,6 +48,7 @@ export function EditorPage({ place }: { readonly place: Extract<Place, { kind: '
         <Preview />
       </Region>
       <StatusLine />
+      {connecting !== undefined && <ConnectDialog from={connecting} />}
     </div>
   );
 }

@@ -4,33 +4,40 @@ import { draftId } from '../../client/drafts.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
 import type { StudioDocument } from '../../core/document.ts';
 import { Empty } from '../parts/empty.tsx';
+import type { Place } from '../store/address.ts';
 import { EditorProvider } from '../store/context.tsx';
 import { type Editor, openEditor } from '../store/editor.ts';
+import { followSamples, type Samples } from '../store/samples.ts';
 import { useVisit, type Visit } from '../store/visit.ts';
-import type { Place } from './address.ts';
 import { EditorPage } from './editor-page.tsx';
 import { WORDS } from './words.ts';
 
 type ModelPlace = Extract<Place, { kind: 'model' }>;
 
+interface Opened {
+  readonly editor: Editor;
+  readonly samples: Samples;
+}
+
 export function ModelPage({ place }: { readonly place: ModelPlace }): ReactNode {
   const visit = useVisit();
-  const [opened, setOpened] = useState<Editor | Trouble | undefined>(undefined);
+  const [opened, setOpened] = useState<Opened | Trouble | undefined>(undefined);
   const { service, name, isNew } = place;
   useEffect(() => {
-    let editor: Editor | undefined;
+    let here: Opened | undefined;
     let isGone = false;
     openModel(visit, { kind: 'model', service, name, isNew }).then(
-      (one) => {
-        editor = one;
-        if (isGone) void one.close();
-        else setOpened(one);
+      (editor) => {
+        if (isGone) return;
+        here = { editor, samples: followSamples(editor) };
+        setOpened(here);
       },
       (error) => setOpened(troubleOf(error)),
     );
     return () => {
       isGone = true;
-      void editor?.close();
+      here?.samples.close();
+      void here?.editor.close();
     };
   }, [visit, service, name, isNew]);
   if (opened === undefined) return <p className="alone">{WORDS.loading}</p>;
@@ -44,13 +51,18 @@ export function ModelPage({ place }: { readonly place: ModelPlace }): ReactNode 
     );
   }
   return (
-    <EditorProvider editor={opened}>
+    <EditorProvider {...opened}>
       <EditorPage place={place} />
     </EditorProvider>
   );
 }
 
-const NEW_DOCUMENT: StudioDocument = { records: new Map(), language: 'rml', expert: false, text: { text: '', anchors: new Map() } };
+const newDocument = (name: string): StudioDocument => ({
+  records: new Map(),
+  language: /\.ya?ml$/i.test(name) ? 'yarrrml' : 'rml',
+  expert: false,
+  text: { text: '', anchors: new Map() },
+});
 
 async function openModel({ drafts, service, user }: Visit, { service: transformer, name, isNew }: ModelPlace): Promise<Editor> {
   const opening = { role: user.role, drafts };
@@ -61,7 +73,7 @@ async function openModel({ drafts, service, user }: Visit, { service: transforme
   }
   if (isNew) {
     const origin = { name, service: transformer, etag: undefined, kept: 'drawn', savedText: undefined } as const;
-    return openEditor({ ...opening, origin, document: NEW_DOCUMENT });
+    return openEditor({ ...opening, origin, document: newDocument(name) });
   }
   const { text, etag } = await service.studio.getMapping(name, { service: transformer });
   const { read } = await import('../../core/read/read.ts');

@@ -13,6 +13,7 @@ export const WORDS = {
     preview: 'Preview',
     status: 'Status',
   },
+  tabs: { inputs: 'Inputs', outline: 'Outline' },
   skipTo: (region: string): string => `Go to ${region}`,
   home: 'All models',
   undo: (label: string | undefined): string => (label === undefined ? 'Undo' : `Undo: ${label}`),

@@ -20,7 +20,7 @@ export function Button({ kind = 'plain', icon, disabled, label, submits, childre
       type={submits ? 'submit' : 'button'}
       {...rest}
       className={`button ${kind}${only}${className === undefined ? '' : ` ${className}`}`}
-      aria-label={label}
+      aria-label={label ?? rest['aria-label']}
       aria-disabled={reason === undefined ? undefined : true}
       aria-description={reason}
       title={reason ?? rest.title ?? label}

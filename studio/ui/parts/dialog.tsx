@@ -19,6 +19,8 @@ export function Dialog({ title, onClose, onSubmit, children, footer, wide }: Dia
     const dialog = ref.current;
     const before = document.activeElement;
     dialog?.showModal();
+    // The button that closes stands first in the dialog, but what it asks for is what a person wants.
+    dialog?.querySelector<HTMLElement>('input:not([hidden]), select, textarea')?.focus();
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement) before.focus();

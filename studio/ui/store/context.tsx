@@ -2,13 +2,30 @@
 import { createContext, type ReactNode, useContext } from 'react';
 import type { StudioDocument } from '../../core/document.ts';
 import type { Editor, EditorState } from './editor.ts';
+import type { Samples } from './samples.ts';
 import { useStore } from './store.ts';
 
+const SamplesContext = createContext<Samples | undefined>(undefined);
 const EditorContext = createContext<Editor | undefined>(undefined);
 
-export const EditorProvider = ({ editor, children }: { readonly editor: Editor; readonly children: ReactNode }): ReactNode => (
-  <EditorContext value={editor}>{children}</EditorContext>
+interface ProviderProps {
+  readonly editor: Editor;
+  readonly samples: Samples;
+  readonly children: ReactNode;
+}
+
+export const EditorProvider = ({ editor, samples, children }: ProviderProps): ReactNode => (
+  <EditorContext value={editor}>
+    <SamplesContext value={samples}>{children}</SamplesContext>
+  </EditorContext>
 );
+
+/** @throws Error — there is no editor above the view */
+export function useSamples(): Samples {
+  const samples = useContext(SamplesContext);
+  if (samples === undefined) throw new Error('this view needs an EditorProvider above it');
+  return samples;
+}
 
 /** @throws Error — there is no editor above the view */
 export function useEditor(): Editor {

@@ -8,7 +8,7 @@ import type { Command, Role, Selection } from '../../core/commands/command.ts';
 import type { Id, StudioDocument } from '../../core/document.ts';
 import type { Schema } from '../../core/elements/schema.ts';
 import { begin, perform, redo, type Session, type Step, undo, type Write } from '../../core/history/history.ts';
-import { type CommandCall, isRefusal, type Refusal, refuse } from '../../core/rules/verdict.ts';
+import { type CommandCall, type End, isRefusal, type Refusal, refuse } from '../../core/rules/verdict.ts';
 import { announce } from './announcements.ts';
 import { makeStore, type Store } from './store.ts';
 
@@ -23,6 +23,8 @@ export interface EditorState {
   /** Of samples: no part of the document. */
   readonly schema: Schema;
   readonly mode: Mode;
+  /** Where an edge begins whose other end is being chosen from a list. */
+  readonly connecting: End | undefined;
   /** Why the last command was not carried out; undefined: it was, or the sentence was closed. */
   readonly refusal: Refusal | undefined;
   /** The last step of what was saved last, or opened. `unknown`: a draft of another visit. */
@@ -45,6 +47,8 @@ export interface Editor extends Store<EditorState> {
   setMode(mode: Mode): void;
   setRole(role: Role): void;
   closeRefusal(): void;
+  /** Opens the list of everything that can be connected to this, with verdicts; undefined closes it. */
+  connectFrom(end: End | undefined): void;
   /** The service has what this session came to; its draft is removed, unless there were commands since. */
   markSaved(origin: ModelOrigin, session: Session): void;
   /** Keeps the draft at once, and waits for it. */
@@ -54,7 +58,7 @@ export interface Editor extends Store<EditorState> {
 }
 
 /** Whether there is anything that the service does not have. */
-export const hasChanges = ({ session, saved }: EditorState): boolean => session.done.at(-1) !== saved;
+export const hasChanges = ({ origin, session, saved }: EditorState): boolean => origin.etag === undefined || session.done.at(-1) !== saved;
 
 const KEEP_AFTER_MS = 300;
 const RANKS: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, admin: 2 };
@@ -82,8 +86,9 @@ export function openEditor({ origin, document, role, drafts, history }: Opening)
     selection: NOTHING_SELECTED,
     schema: new Map(),
     mode: 'canvas',
+    connecting: undefined,
     refusal: undefined,
-    saved: history === undefined ? undefined : 'unknown',
+    saved: history === undefined || (history.done.length === 0 && history.undone.length === 0) ? undefined : 'unknown',
     draft: undefined,
   });
   const patch = (changes: Partial<EditorState>): void => store.set({ ...store.get(), ...changes });
@@ -170,6 +175,7 @@ export function openEditor({ origin, document, role, drafts, history }: Opening)
     setMode: (mode) => patch({ mode }),
     setRole: (own) => patch({ role: own }),
     closeRefusal: () => patch({ refusal: undefined }),
+    connectFrom: (connecting) => patch({ connecting }),
     markSaved(next, session) {
       patch({ origin: next, saved: session.done.at(-1) });
       keepSoon();
@@ -186,7 +192,7 @@ const draftOf = ({ origin, session: { document, done, undone } }: EditorState): 
   document,
   done,
   undone,
-  changes: Math.max(1, done.length),
+  changes: done.length,
   at: Date.now(),
 });
 

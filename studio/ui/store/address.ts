@@ -1,5 +1,5 @@
 /** What the page shows, as its address says behind `#`: Back, reload and links work by themselves. */
-import { makeStore, type Store } from '../store/store.ts';
+import { makeStore, type Store } from './store.ts';
 
 export type Place =
   | { readonly kind: 'start' }

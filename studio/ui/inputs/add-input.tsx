@@ -1,0 +1,96 @@
+import { type ReactNode, useRef, useState } from 'react';
+import type { NewInput } from '../../core/commands/elements/inputs.ts';
+import type { Format, Location } from '../../core/document.ts';
+import { recordsOf } from '../../core/elements/records.ts';
+import { Button } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Choice, Field } from '../parts/field.tsx';
+import { useEditor } from '../store/context.tsx';
+import { useVisit } from '../store/visit.ts';
+import { FORMATS, freeName, nameOfAddress, readAs } from './formats.ts';
+import type { UploadList } from './uploads.tsx';
+import { WORDS } from './words.ts';
+
+const { dialog } = WORDS;
+type Way = keyof typeof dialog.ways;
+
+/** Adds a file by upload or address, or a table or query of the SQL transformer. */
+export function AddInput({ uploads, onClose }: { readonly uploads: UploadList; readonly onClose: () => void }): ReactNode {
+  const editor = useEditor();
+  const { user } = useVisit();
+  const hasSql = user.services.includes('sql-transformer');
+  const [way, setWay] = useState<Way>('upload');
+  const [where, setWhere] = useState('');
+  const [format, setFormat] = useState<Format | 'found'>('found');
+  const [error, setError] = useState<string | undefined>(undefined);
+  const chooser = useRef<HTMLInputElement>(null);
+  const ways = (Object.keys(dialog.ways) as Way[]).filter((one) => hasSql || (one !== 'table' && one !== 'query'));
+  /** The input that the fields describe, or what is missing. */
+  const described = (from: Exclude<Way, 'upload'>, text: string): NewInput | string => {
+    if (text === '') return dialog.missing;
+    const found = from === 'url' ? readAs(text) : undefined;
+    const chosen = from !== 'url' ? 'sql' : format === 'found' ? found?.format : format;
+    if (chosen === undefined) return dialog.unknownFormat;
+    const taken = new Set(recordsOf(editor.get().session.document, 'input').map(({ name }) => name));
+    const name = freeName(from === 'url' ? nameOfAddress(text) : from === 'table' ? text : 'query', taken);
+    const dialect = found?.delimiter === undefined || chosen !== 'csv' ? {} : { dialect: { delimiter: found.delimiter } };
+    return { name, location: locationOf(from, text), format: chosen, ...dialect };
+  };
+  const add = (): void => {
+    if (way === 'upload') {
+      chooser.current?.click();
+      return;
+    }
+    const input = described(way, where.trim());
+    const wrong = typeof input === 'string' ? input : editor.dispatch('add-input', input)?.sentence;
+    if (wrong === undefined) onClose();
+    else setError(wrong);
+  };
+  return (
+    <Dialog
+      title={dialog.title}
+      onClose={onClose}
+      onSubmit={add}
+      footer={
+        <>
+          <Button onClick={onClose}>{dialog.cancel}</Button>
+          <Button kind="primary" submits>
+            {way === 'upload' ? dialog.file : dialog.add}
+          </Button>
+        </>
+      }
+    >
+      <Choice label={dialog.from} value={way} options={ways.map((one) => [one, dialog.ways[one]] as const)} onChoose={setWay} />
+      {way === 'upload' ? (
+        <input
+          ref={chooser}
+          type="file"
+          multiple
+          hidden
+          aria-label={dialog.file}
+          onChange={(event) => {
+            uploads.add([...(event.target.files ?? [])]);
+            onClose();
+          }}
+        />
+      ) : (
+        <Field
+          label={way === 'url' ? dialog.url : dialog[way]}
+          hint={way === 'url' ? dialog.urlHint : undefined}
+          error={error}
+          value={where}
+          onChange={(event) => setWhere(event.target.value)}
+        />
+      )}
+      {way === 'url' && (
+        <Choice label={dialog.format} value={format} options={[['found', dialog.choose] as const, ...FORMATS]} onChoose={setFormat} />
+      )}
+    </Dialog>
+  );
+}
+
+function locationOf(way: Exclude<Way, 'upload'>, text: string): Location {
+  if (way === 'table') return { kind: 'table', table: text };
+  if (way === 'query') return { kind: 'query', query: text };
+  return /^[a-z][a-z\d+.-]*:/i.test(text) ? { kind: 'url', url: text } : { kind: 'file', path: text };
+}

@@ -1,0 +1,107 @@
+/** Files on their way to the service; each becomes an input when it is there. */
+import { type ReactNode, useCallback, useRef, useState } from 'react';
+import { troubleOf } from '../../client/service.ts';
+import { upload } from '../../client/upload.ts';
+import { recordsOf } from '../../core/elements/records.ts';
+import { Button } from '../parts/button.tsx';
+import { bytesText } from '../parts/times.ts';
+import { announce } from '../store/announcements.ts';
+import { useEditor } from '../store/context.tsx';
+import { useVisit } from '../store/visit.ts';
+import { freeName, readAs } from './formats.ts';
+import { WORDS } from './words.ts';
+
+interface Upload {
+  readonly id: number;
+  readonly name: string;
+  readonly size: number;
+  readonly sent: number;
+  /** undefined: it is still sent. */
+  readonly fault?: string | undefined;
+}
+
+export interface UploadList {
+  readonly all: readonly Upload[];
+  readonly add: (files: readonly File[]) => void;
+  /** Stops it, or closes its fault. */
+  readonly end: (id: number) => void;
+}
+
+export function useUploads(): UploadList {
+  const editor = useEditor();
+  const { user } = useVisit();
+  const [all, setAll] = useState<readonly Upload[]>([]);
+  const running = useRef(new Map<number, AbortController>());
+  const number = useRef(0);
+  const change = useCallback(
+    (id: number, changes: Partial<Upload>) => setAll((list) => list.map((one) => (one.id === id ? { ...one, ...changes } : one))),
+    [],
+  );
+  const drop = useCallback((id: number) => setAll((list) => list.filter((one) => one.id !== id)), []);
+  const send = async (file: File): Promise<void> => {
+    const id = ++number.current;
+    const controller = new AbortController();
+    running.current.set(id, controller);
+    setAll((list) => [...list, { id, name: file.name, size: file.size, sent: 0 }]);
+    const kind = readAs(file.name);
+    const limit = user.limits.maxUploadBytes;
+    if (kind === undefined) return change(id, { fault: WORDS.unreadable(file.name) });
+    if (file.size > limit) return change(id, { fault: WORDS.tooLarge(file.name, bytesText(limit)) });
+    try {
+      const { url } = await upload(file, file.name, (sent) => change(id, { sent }), controller.signal);
+      const taken = new Set(recordsOf(editor.get().session.document, 'input').map(({ name }) => name));
+      const { format, delimiter } = kind;
+      editor.dispatch('add-input', {
+        name: freeName(file.name, taken),
+        location: { kind: 'upload', url },
+        format,
+        ...(delimiter !== undefined && { dialect: { delimiter } }),
+      });
+      announce(WORDS.uploaded(file.name));
+      drop(id);
+    } catch (error) {
+      const trouble = troubleOf(error);
+      if (trouble === undefined) drop(id);
+      else
+        change(id, {
+          fault: trouble.kind === 'conflict' ? WORDS.conflict(file.name) : [trouble.sentence, trouble.hint].filter(Boolean).join(' '),
+        });
+    } finally {
+      running.current.delete(id);
+    }
+  };
+  return {
+    all,
+    add: (files) => {
+      for (const file of files) void send(file);
+    },
+    end: (id) => {
+      running.current.get(id)?.abort();
+      drop(id);
+    },
+  };
+}
+
+export function Uploads({ uploads: { all, end } }: { readonly uploads: UploadList }): ReactNode {
+  if (all.length === 0) return null;
+  return (
+    <ul className="uploads">
+      {all.map(({ id, name, size, sent, fault }) => (
+        <li key={id}>
+          <span className="name grow">{name}</span>
+          {fault === undefined ? (
+            <>
+              <progress max={size} value={sent} aria-label={WORDS.uploading(name)} />
+              <span className="small muted">{WORDS.percent(bytesText(sent), bytesText(size))}</span>
+            </>
+          ) : (
+            <span className="trouble" role="alert">
+              {fault}
+            </span>
+          )}
+          <Button kind="quiet" icon="close" label={fault === undefined ? WORDS.stop : WORDS.dismiss} onClick={() => end(id)} />
+        </li>
+      ))}
+    </ul>
+  );
+}

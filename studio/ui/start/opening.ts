@@ -1,0 +1,47 @@
+/** Ways to a model that the service does not have yet: drawn anew, or read from a file of this computer. */
+import type { StudioUser } from '../../../client/types.ts';
+import { type Drafts, draftId, type ModelOrigin } from '../../client/drafts.ts';
+import type { Language, StudioDocument } from '../../core/document.ts';
+import type { Place, TransformerName } from '../store/address.ts';
+
+type ModelPlace = Extract<Place, { kind: 'model' }>;
+
+/** The first draft of a model: the page that opens it continues it. */
+async function begun(origin: ModelOrigin, document: StudioDocument, drafts: Drafts | undefined): Promise<ModelPlace> {
+  await drafts?.put({ id: draftId(origin), origin, document, done: [], undone: [], changes: 0, at: Date.now() });
+  return { kind: 'model', service: origin.service, name: origin.name, isNew: true };
+}
+
+export function beginModel(name: string, service: TransformerName, language: Language, drafts: Drafts | undefined): Promise<ModelPlace> {
+  const origin: ModelOrigin = { name, service, etag: undefined, kept: 'drawn', savedText: undefined };
+  return begun(origin, { records: new Map(), language, expert: false, text: { text: '', anchors: new Map() } }, drafts);
+}
+
+/** @throws what reading the file throws */
+export async function openFile(file: File, services: StudioUser['services'], drafts: Drafts | undefined): Promise<ModelPlace> {
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+  const { read } = await import('../../core/read/read.ts');
+  const { document } = await read(text, undefined);
+  const service =
+    services.includes('semi-structured-transformer') && document.language !== 'r2rml'
+      ? 'semi-structured-transformer'
+      : transformerOf(services);
+  return begun({ name: file.name, service, etag: undefined, kept: 'text', savedText: undefined }, document, drafts);
+}
+
+export const transformerOf = (services: StudioUser['services']): TransformerName =>
+  services.includes('semi-structured-transformer') ? 'semi-structured-transformer' : 'sql-transformer';
+
+/** The id of a draft begins with its service. */
+export const placeOfDraft = (id: string, name: string, isNew: boolean): ModelPlace => ({
+  kind: 'model',
+  service: id.startsWith('sql-transformer/') ? 'sql-transformer' : 'semi-structured-transformer',
+  name,
+  isNew,
+});
+
+/** `shop` → `shop.ttl`; a name with an ending of the language stays. */
+export function fileName(name: string, language: Language): string {
+  const ending = language === 'yarrrml' ? /\.ya?ml$/i : /\.(ttl|rml|r2rml|nt|n3)$/i;
+  return ending.test(name) ? name : `${name}${language === 'yarrrml' ? '.yml' : '.ttl'}`;
+}

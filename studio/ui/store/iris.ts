@@ -1,0 +1,36 @@
+/** IRIs as a person writes and reads them: with the prefixes of the model, or a name alone. */
+import { USUAL_PREFIXES } from '../../../src/mapping/vocabulary/namespaces.ts';
+import type { StudioDocument } from '../../core/document.ts';
+import { iriBase, isAbsoluteIri } from '../../core/elements/iris.ts';
+import { recordsOf } from '../../core/elements/records.ts';
+
+/** By name: those of the model, then the usual ones. */
+export const prefixesOf = (document: StudioDocument): ReadonlyMap<string, string> =>
+  new Map([...Object.entries(USUAL_PREFIXES), ...recordsOf(document, 'prefix').map(({ name, iri }) => [name, iri] as const)]);
+
+/**
+ * `schema:name` → its IRI, `<https://…>` and `https://…` → themselves, `unit price` → a name below the base of the model.
+ *
+ * @returns undefined: it is empty, or no IRI can be made of it
+ */
+export function writtenIri(document: StudioDocument, written: string): string | undefined {
+  const text = written.trim().replace(/^<(.*)>$/, '$1');
+  const [, prefix, local] = /^([\w.-]*):(?!\/\/)(.*)$/s.exec(text) ?? [];
+  const namespace = prefix === undefined ? undefined : prefixesOf(document).get(prefix);
+  const iri = namespace === undefined ? text : `${namespace}${local}`;
+  if (text === '') return undefined;
+  if (isAbsoluteIri(iri)) return iri;
+  const named = `${iriBase(document.base)}${encodeURIComponent(text.replace(/\s+/g, '_'))}`;
+  return /[:/#]/.test(text) || !isAbsoluteIri(named) ? undefined : named;
+}
+
+/** `https://schema.org/name` → `schema:name`, where a prefix fits; the longest one wins. */
+export function shortIri(document: StudioDocument, iri: string): string {
+  let best: readonly [name: string, namespace: string] | undefined;
+  for (const entry of prefixesOf(document)) {
+    const [, namespace] = entry;
+    if (iri.startsWith(namespace) && /^[\w-]*$/.test(iri.slice(namespace.length)) && namespace.length > (best?.[1].length ?? 0))
+      best = entry;
+  }
+  return best === undefined ? iri : `${best[0]}:${iri.slice(best[1].length)}`;
+}
