@@ -1,6 +1,5 @@
 /** The start page: the models of the service, drafts of this browser, and ways to a new model. */
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import type { StudioMappingEntry } from '../../../client/types.ts';
 import type { DraftHead } from '../../client/drafts.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
 import { Button } from '../parts/button.tsx';
@@ -10,13 +9,9 @@ import { goTo, hashOf, type TransformerName } from '../store/address.ts';
 import { announce } from '../store/announcements.ts';
 import { useVisit } from '../store/visit.ts';
 import { NewModel } from './new-model.tsx';
-import { openFile, placeOfDraft } from './opening.ts';
+import { type Model, openFile, placeOfDraft } from './opening.ts';
 import './start.css';
 import { WORDS } from './words.ts';
-
-export interface Model extends StudioMappingEntry {
-  readonly service: TransformerName;
-}
 
 export default function StartPage(): ReactNode {
   const { user, drafts, signOut } = useVisit();

@@ -5,8 +5,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Choice, Field } from '../parts/field.tsx';
 import { goTo, type TransformerName } from '../store/address.ts';
 import { useVisit } from '../store/visit.ts';
-import type { Model } from './index.tsx';
-import { beginModel, fileName, transformerOf } from './opening.ts';
+import { beginModel, fileName, type Model, transformerOf } from './opening.ts';
 import { LANGUAGE_NAMES, WORDS } from './words.ts';
 
 const { dialog } = WORDS;

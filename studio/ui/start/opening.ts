@@ -1,10 +1,15 @@
 /** Ways to a model that the service does not have yet: drawn anew, or read from a file of this computer. */
-import type { StudioUser } from '../../../client/types.ts';
+import type { StudioMappingEntry, StudioUser } from '../../../client/types.ts';
 import { type Drafts, draftId, type ModelOrigin } from '../../client/drafts.ts';
 import type { Language, StudioDocument } from '../../core/document.ts';
 import type { Place, TransformerName } from '../store/address.ts';
 
 type ModelPlace = Extract<Place, { kind: 'model' }>;
+
+/** A model of the service. */
+export interface Model extends StudioMappingEntry {
+  readonly service: TransformerName;
+}
 
 /** The first draft of a model: the page that opens it continues it. */
 async function begun(origin: ModelOrigin, document: StudioDocument, drafts: Drafts | undefined): Promise<ModelPlace> {
@@ -42,6 +47,6 @@ export const placeOfDraft = (id: string, name: string, isNew: boolean): ModelPla
 
 /** `shop` → `shop.ttl`; a name with an ending of the language stays. */
 export function fileName(name: string, language: Language): string {
-  const ending = language === 'yarrrml' ? /\.ya?ml$/i : /\.(ttl|rml|r2rml|nt|n3)$/i;
+  const ending = language === 'yarrrml' ? /\.ya?ml$/i : /\.ttl$/i;
   return ending.test(name) ? name : `${name}${language === 'yarrrml' ? '.yml' : '.ttl'}`;
 }
