@@ -10,6 +10,7 @@ import { useEditor, useEditorState } from '../store/context.tsx';
 import { hasChanges, type Mode } from '../store/editor.ts';
 import { useVisit } from '../store/visit.ts';
 import { Region, SkipLinks, useRegionKeys } from './regions.tsx';
+import { SaveButtons } from './saving.tsx';
 import { Side } from './side.tsx';
 import { WORDS } from './words.ts';
 
@@ -17,7 +18,9 @@ const Text = lazy(() => import('../text/index.tsx'));
 
 const MODES: readonly Mode[] = ['canvas', 'split', 'text'];
 
-export function EditorPage({ place }: { readonly place: Extract<Place, { kind: 'model' }> }): ReactNode {
+type ModelPlace = Extract<Place, { kind: 'model' }>;
+
+export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode {
   const mode = useEditorState((state) => state.mode);
   const connecting = useEditorState((state) => state.connecting);
   useRegionKeys();
@@ -25,7 +28,7 @@ export function EditorPage({ place }: { readonly place: Extract<Place, { kind: '
   return (
     <div className="editor" data-mode={mode}>
       <SkipLinks regions={['inputs', mode === 'text' ? 'text' : 'canvas', 'inspector', 'preview']} />
-      <Toolbar name={place.name} />
+      <Toolbar place={place} />
       <Region region="inputs" className="panel side">
         <Side />
       </Region>
@@ -53,7 +56,7 @@ export function EditorPage({ place }: { readonly place: Extract<Place, { kind: '
   );
 }
 
-function Toolbar({ name }: { readonly name: string }): ReactNode {
+function Toolbar({ place }: { readonly place: ModelPlace }): ReactNode {
   const editor = useEditor();
   const { user } = useVisit();
   const isChanged = useEditorState(hasChanges);
@@ -66,7 +69,7 @@ function Toolbar({ name }: { readonly name: string }): ReactNode {
         ⌂
       </a>
       <h1>
-        {name}
+        {place.name}
         {isChanged && <span title={WORDS.changed}>*</span>}
       </h1>
       <Button
@@ -83,6 +86,7 @@ function Toolbar({ name }: { readonly name: string }): ReactNode {
         disabled={redoes === undefined && WORDS.nothingToRedo}
         onClick={() => editor.redo()}
       />
+      <SaveButtons place={place} />
       <fieldset className="modes">
         <legend className="hidden">{WORDS.view}</legend>
         {MODES.map((one) => (

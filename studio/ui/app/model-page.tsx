@@ -8,6 +8,7 @@ import type { Place } from '../store/address.ts';
 import { EditorProvider } from '../store/context.tsx';
 import { type Editor, openEditor } from '../store/editor.ts';
 import { followSamples, type Samples } from '../store/samples.ts';
+import { textOf } from '../store/text.ts';
 import { useVisit, type Visit } from '../store/visit.ts';
 import { EditorPage } from './editor-page.tsx';
 import { WORDS } from './words.ts';
@@ -22,14 +23,17 @@ interface Opened {
 export function ModelPage({ place }: { readonly place: ModelPlace }): ReactNode {
   const visit = useVisit();
   const [opened, setOpened] = useState<Opened | Trouble | undefined>(undefined);
-  const { service, name, isNew } = place;
+  // A new model that is saved gets another address, and stays open.
+  const [first] = useState(place);
   useEffect(() => {
     let here: Opened | undefined;
     let isGone = false;
-    openModel(visit, { kind: 'model', service, name, isNew }).then(
+    openModel(visit, first).then(
       (editor) => {
         if (isGone) return;
         here = { editor, samples: followSamples(editor) };
+        // The printer is there before it is needed: the service may be away then.
+        void textOf(editor.get().session.document, 'drawn').catch(() => undefined);
         setOpened(here);
       },
       (error) => setOpened(troubleOf(error)),
@@ -39,7 +43,7 @@ export function ModelPage({ place }: { readonly place: ModelPlace }): ReactNode 
       here?.samples.close();
       void here?.editor.close();
     };
-  }, [visit, service, name, isNew]);
+  }, [visit, first]);
   if (opened === undefined) return <p className="alone">{WORDS.loading}</p>;
   if ('sentence' in opened) {
     return (
@@ -78,5 +82,8 @@ async function openModel({ drafts, service, user }: Visit, { service: transforme
   const { text, etag } = await service.studio.getMapping(name, { service: transformer });
   const { read } = await import('../../core/read/read.ts');
   const { document } = await read(text, undefined);
-  return openEditor({ ...opening, origin: { name, service: transformer, etag, kept: 'text', savedText: text }, document });
+  // What is printed as it stands was drawn: nothing of the text is lost when it is printed again.
+  const isDrawn = (await textOf(document, 'drawn')).text === text;
+  const origin = { name, service: transformer, etag, kept: isDrawn ? 'drawn' : 'text', savedText: text } as const;
+  return openEditor({ ...opening, origin, document });
 }

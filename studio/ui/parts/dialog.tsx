@@ -26,6 +26,16 @@ export function Dialog({ title, onClose, onSubmit, children, footer, wide }: Dia
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);
+  const content = (
+    <>
+      <header>
+        <h2 id={id}>{title}</h2>
+        <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
+      </header>
+      {children}
+      {footer !== undefined && <footer>{footer}</footer>}
+    </>
+  );
   return (
     <dialog
       ref={ref}
@@ -36,21 +46,20 @@ export function Dialog({ title, onClose, onSubmit, children, footer, wide }: Dia
         onClose();
       }}
     >
-      <form
-        method="dialog"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSubmit?.();
-        }}
-      >
-        <header>
-          <h2 id={id}>{title}</h2>
-          <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
-        </header>
-        {children}
-        {footer !== undefined && <footer>{footer}</footer>}
-      </form>
+      {onSubmit === undefined ? (
+        <div className="content">{content}</div>
+      ) : (
+        <form
+          method="dialog"
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            onSubmit();
+          }}
+        >
+          {content}
+        </form>
+      )}
     </dialog>
   );
 }

@@ -20,5 +20,7 @@ export function textOf(document: StudioDocument, kept: 'drawn' | 'text'): Promis
   if (known !== undefined) return known;
   const text = import('../../core/print/print.ts').then(({ print }) => print(document, document.language));
   printed.set(document, text);
+  // The printer could not be loaded: the next one who asks tries again.
+  text.catch(() => printed.delete(document));
   return text;
 }

@@ -1,0 +1,114 @@
+/** Saving a model against the version that its editor has seen: nobody's work is overwritten unseen. */
+import type { QuadmillClient } from '../../../client/client.ts';
+import { ProblemError } from '../../../client/http.ts';
+import type { Diagnostic, StudioMapping } from '../../../client/types.ts';
+import { type Drafts, draftId } from '../../client/drafts.ts';
+import { type Trouble, troubleOf } from '../../client/service.ts';
+import type { Editor } from './editor.ts';
+import { type CurrentText, textOf } from './text.ts';
+
+export type SaveResult =
+  | { readonly kind: 'saved' }
+  /** Somebody has saved another version meanwhile. */
+  | { readonly kind: 'conflict'; readonly mine: string; readonly theirs: Pick<StudioMapping, 'text' | 'etag' | 'by' | 'at'> }
+  /** The mapping has errors, or its language cannot say what was drawn. */
+  | { readonly kind: 'invalid'; readonly sentences: readonly string[] }
+  | { readonly kind: 'trouble'; readonly trouble: Trouble };
+
+/** What was drawn in a mapping that the studio has not printed cannot be written into its text: the text must not be replaced. */
+export const NOT_WRITABLE =
+  'This mapping was not drawn in the studio, so its text is kept as it is: what was drawn since cannot be written into it. Undo that, or draw a new model.';
+
+const NOTHING = 'There is no entity yet, so the mapping would be empty. Draw one first.';
+
+/** Why the model cannot be saved as it is; undefined: it can. */
+export const whyNotWritable = ({ origin, session }: ReturnType<Editor['get']>): string | undefined =>
+  origin.kept === 'text' && session.done.some(({ diff }) => diff.text === undefined) ? NOT_WRITABLE : undefined;
+
+/** @param over the version of somebody else that is replaced, after its difference was shown */
+export async function saveModel(editor: Editor, { studio }: QuadmillClient, over?: string): Promise<SaveResult> {
+  const state = editor.get();
+  const { origin, session } = state;
+  const refused = whyNotWritable(state);
+  if (refused !== undefined) return { kind: 'invalid', sentences: [refused] };
+  let current: CurrentText;
+  try {
+    current = await textOf(session.document, origin.kept);
+  } catch (error) {
+    return troubled(error);
+  }
+  const { text, diagnostics } = current;
+  if (text?.trim() === '') return { kind: 'invalid', sentences: [NOTHING] };
+  if (text === undefined) return { kind: 'invalid', sentences: diagnostics.map(({ message }) => message) };
+  const { name, service } = origin;
+  const etag = over ?? origin.etag;
+  try {
+    const saved = await studio.putMapping(name, { text }, { service, ...(etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag }) });
+    editor.markSaved({ ...origin, etag: saved.etag, savedText: text }, session);
+    return { kind: 'saved' };
+  } catch (error) {
+    if (!(error instanceof ProblemError)) return troubled(error);
+    const { status, diagnostics: found } = error.problem;
+    if (status === 412) return conflictWith(text, studio.getMapping(name, { service }));
+    return found === undefined ? troubled(error) : { kind: 'invalid', sentences: found.map(sentenceOf) };
+  }
+}
+
+const sentenceOf = ({ line, column, message, hint }: Diagnostic): string =>
+  [`${line}:${column} ${message}`, hint].filter(Boolean).join('. ');
+
+async function conflictWith(mine: string, asked: Promise<StudioMapping>): Promise<SaveResult> {
+  try {
+    const { text, etag, by, at } = await asked;
+    return { kind: 'conflict', mine, theirs: { text, etag, by, at } };
+  } catch (error) {
+    return troubled(error);
+  }
+}
+
+function troubled(error: unknown): SaveResult {
+  const trouble = troubleOf(error);
+  // Nobody gives a save up.
+  return { kind: 'trouble', trouble: trouble ?? { kind: 'away', sentence: 'The request was given up.' } };
+}
+
+const MOST_COPIES = 100;
+
+/** Saves under a name that is free, beside the version of somebody else. @returns the name; or why not */
+export async function saveCopy(
+  editor: Editor,
+  { studio }: QuadmillClient,
+  drafts: Drafts | undefined,
+  text: string,
+): Promise<string | Trouble> {
+  const { origin } = editor.get();
+  for (let number = 1; number <= MOST_COPIES; number++) {
+    const name = copyName(origin.name, number);
+    try {
+      await studio.putMapping(name, { text }, { service: origin.service, ifNoneMatch: '*' });
+      await drafts?.remove(draftId(origin));
+      return name;
+    } catch (error) {
+      const trouble = troubleOf(error);
+      if (trouble?.kind !== 'conflict') return trouble ?? { kind: 'away', sentence: 'The request was given up.' };
+    }
+  }
+  return { kind: 'conflict', sentence: `There are ${MOST_COPIES} copies of ${origin.name} already.` };
+}
+
+/** Keeps what is drawn here as a draft under another name, so that the model can be opened as the service has it. @returns that name */
+export async function keepMine(editor: Editor, drafts: Drafts | undefined): Promise<string> {
+  await editor.keep();
+  const { origin } = editor.get();
+  const draft = await drafts?.get(draftId(origin));
+  const name = copyName(origin.name, 1);
+  if (draft === undefined || drafts === undefined) return name;
+  const own = { ...origin, name, etag: undefined, savedText: undefined };
+  await drafts.put({ ...draft, id: draftId(own), origin: own });
+  await drafts.remove(draftId(origin));
+  return name;
+}
+
+/** `shop.ttl` → `shop-copy.ttl`, `shop-copy-2.ttl`. */
+const copyName = (name: string, number: number): string =>
+  name.replace(/(\.[^.]+)?$/, (ending) => `-copy${number === 1 ? '' : `-${number}`}${ending}`);

@@ -1,0 +1,1 @@
+import './saving.test.ts';

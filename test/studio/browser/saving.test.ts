@@ -1,0 +1,123 @@
+/** Saving: versions, the second saver, errors of a mapping, a service that is away, a token that ends. */
+import { expect } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { print } from '../../../studio/core/print/print.ts';
+import { read } from '../../../studio/core/read/read.ts';
+import { STUDIO_TOKENS } from '../../servers/studio/studio.ts';
+import { expectAccessible, useStudio, type Visit } from './support/browser.ts';
+
+const studio = await useStudio();
+
+const MAPPING = `@prefix rml: <http://w3id.org/rml/> .
+<#Person> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "people.csv" ] ; rml:referenceFormulation rml:CSV ] ;
+  rml:subjectMap [ rml:template "https://example.org/person/{id}" ; rml:class <https://example.org/Person> ] .
+`;
+
+/** A model as the studio prints it, opened. @returns its name */
+async function drawn({ page, prefix, ask, expectError }: Visit): Promise<string> {
+  const name = `${prefix}shop.ttl`;
+  const { document } = await read(MAPPING, undefined);
+  const { text } = await print(document, 'rml');
+  const body = JSON.stringify({ text });
+  const headers = { 'content-type': 'application/json', 'if-none-match': '*' };
+  expect((await ask(`/studio/mappings/${name}`, { method: 'PUT', headers, body })).status).toBe(201);
+  // There is no such file to sample.
+  expectError(/studio\/samples/);
+  await page.goto(`/studio/#/files/${name}`);
+  await page.getByRole('tab', { name: 'Outline' }).click();
+  await page.getByRole('treeitem', { name: /^entity Person,/ }).click();
+  return name;
+}
+
+/** Another entity. */
+async function change(page: Page): Promise<void> {
+  await page.getByRole('treeitem', { name: /^entity Person,/ }).click();
+  await page.keyboard.press('Control+d');
+  await page.getByText(/Kept in this browser|Not saved yet/).waitFor();
+}
+
+const put = (ask: Visit['ask'], name: string, text: string, etag: string): Promise<Response> =>
+  ask(`/studio/mappings/${name}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json', 'if-match': etag },
+    body: JSON.stringify({ text }),
+  });
+
+const THEIRS = `# Theirs.
+${MAPPING}`;
+
+studio.test('a model is saved, opens again, and the second saver is told', async (visit) => {
+  const { page, ask, expectError } = visit;
+  const name = await drawn(visit);
+  await change(page);
+  await page.keyboard.press('Control+s');
+  await page.getByText('Everything is saved').waitFor();
+  const saved = await ask(`/studio/mappings/${name}`);
+  expect((await put(ask, name, THEIRS, saved.headers.get('etag') as string)).status).toBe(200);
+  await change(page);
+  expectError(/status of 412/);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('heading', { name: 'Somebody else has saved this model' }).waitFor();
+  const replace = page.getByRole('button', { name: 'Replace theirs' });
+  expect(await replace.getAttribute('aria-disabled')).toBe('true');
+  await page.getByRole('button', { name: 'Show what is different' }).click();
+  await page.getByText('# Theirs.').waitFor();
+  await expectAccessible(page);
+  await replace.click();
+  await page.getByText('Everything is saved').waitFor();
+  const text = ((await (await ask(`/studio/mappings/${name}`)).json()) as { text: string }).text;
+  expect(text).not.toContain('# Theirs.');
+});
+
+studio.soakTest('mine is saved as a copy, or kept as a draft, and theirs stays', async (visit) => {
+  const { page, ask, expectError } = visit;
+  const name = await drawn(visit);
+  const conflict = async (mark: string): Promise<void> => {
+    const { headers } = await ask(`/studio/mappings/${name}`);
+    expect((await put(ask, name, `${THEIRS}# ${mark}\n`, headers.get('etag') as string)).status).toBe(200);
+    await change(page);
+    expectError(/status of 412/);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+  };
+  await conflict('first');
+  await page.getByRole('button', { name: 'Save mine as a copy' }).click();
+  await page.getByRole('heading', { name: name.replace('.ttl', '-copy.ttl') }).waitFor();
+  expect(((await (await ask(`/studio/mappings/${name}`)).json()) as { text: string }).text).toContain('# Theirs.');
+});
+
+studio.soakTest('a service that is away is asked until it is back, and nothing is lost', async (visit) => {
+  const { page, context, expectError } = visit;
+  await drawn(visit);
+  await change(page);
+  expectError(/ERR_INTERNET_DISCONNECTED|Failed to fetch|ERR_FAILED/);
+  await context.setOffline(true);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('The service does not answer. Your changes are kept here').waitFor();
+  await context.setOffline(false);
+  await page.getByText('Everything is saved').waitFor();
+});
+
+studio.soakTest('a token that ends is asked for again, and the save goes on', async (visit) => {
+  const { page, expectError } = visit;
+  await drawn(visit);
+  await change(page);
+  await page.evaluate(() => sessionStorage.setItem('quadmill-token', 'nonsense-that-is-long'));
+  expectError(/status of 401/);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByLabel('Token', { exact: true }).fill(STUDIO_TOKENS.admin);
+  await page.keyboard.press('Enter');
+  await page.getByText('Everything is saved').waitFor();
+});
+
+studio.soakTest(
+  'an operator draws and downloads, and cannot save',
+  async (visit) => {
+    const { page } = visit;
+    const name = await drawn(visit);
+    const save = page.getByRole('button', { name: 'Save', exact: true });
+    expect(await save.getAttribute('title')).toBe('Saving needs the role admin.');
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the mapping' }).click()]);
+    expect(file.suggestedFilename()).toBe(name);
+  },
+  { role: 'operator' },
+);
