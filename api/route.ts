@@ -6,6 +6,7 @@ import type { QueueBackend } from '../queues/backend/backend.ts';
 import type { FleetFunctions } from '../queues/custom-functions.ts';
 import type { FailureMessage, Service } from '../queues/jobs.ts';
 import type { BusSwitch } from '../queues/messaging/bus.ts';
+import type { Previews } from '../queues/preview.ts';
 import type { Runs, Schedule } from '../queues/runs/contract.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { within } from '../src/core/abort.ts';
@@ -19,6 +20,7 @@ export type Role = (typeof ROLES)[number];
 /** The parts of the process that routes use. */
 export interface Api {
   readonly runs: Runs;
+  readonly previews: Pick<Previews, 'ask'>;
   readonly schedule: Schedule;
   readonly config: ConfigStore;
   readonly functions: FleetFunctions;

@@ -3,7 +3,9 @@ import { SERVICES } from '../queues/jobs.ts';
 import { PROCESS_REQUEST, WRITE_REQUEST } from '../queues/requests/schemas.ts';
 import { LICENCE_STATUSES } from '../src/config/licence.ts';
 import { FAULTS } from '../src/core/fault.ts';
+import { FORMATS } from '../src/core/input/formats.ts';
 import { NOT_BLANK } from '../src/core/schema.ts';
+import { KINDS } from '../src/infer/kinds.ts';
 import { TARGET_TYPES, WRITE_MODES } from '../src/targets/target.ts';
 import { ROLES } from './route.ts';
 import { RUN_STATES } from './routes/runs.ts';
@@ -193,6 +195,71 @@ export const SCHEMAS = {
     bytes: count,
     sha256: text,
     format: { ...text, description: 'What the file is read as, by its extension' },
+  }),
+  StudioSampleRequest: record(
+    {
+      location: {
+        type: 'string',
+        pattern: NOT_BLANK,
+        maxLength: 8_000,
+        description: 'URL or path; of a workbook also with a sheet: `people.xlsx#Staff`',
+      },
+    },
+    {
+      format: { type: 'string', enum: Object.keys(FORMATS), description: 'Default: by the name, else by the media type of the answer' },
+      delimiter: { type: 'string', minLength: 1, maxLength: 1, description: 'Of CSV. Default: what the first rows show' },
+      encoding: { type: 'string', maxLength: 40, description: 'Of CSV. Default: UTF-8' },
+      deeper: { type: 'boolean', description: 'Whether more of the input is read' },
+    },
+  ),
+  StudioSample: record(
+    {
+      format: { ...text, description: 'What the input was read as' },
+      namespaces: { type: 'object', additionalProperties: text, description: 'Of XML: by prefix' },
+      fields: { type: 'array', items: ref('StudioField'), description: 'Each before those within it' },
+      records: { ...count, description: 'Rows, or items of the outermost list, that were read' },
+      bytesRead: { ...count, description: 'Unpacked' },
+      complete: { type: 'boolean', description: 'Whether that is the whole input' },
+      warnings: texts,
+    },
+    {
+      delimiter: { ...text, description: 'Of CSV, where it is not that of the format' },
+      ofBytes: { ...count, description: 'Size of the input; absent: not known, such as of a compressed file' },
+    },
+  ),
+  StudioField: record(
+    {
+      path: {
+        type: 'array',
+        description: 'From the root of the document; of rows, JSON Lines and Parquet from the record',
+        items: {
+          oneOf: [
+            record({ name: text }),
+            record({ attribute: { ...text, description: 'Of XML' } }),
+            record({ each: { const: true, description: 'The items of a list' } }),
+            record({ text: { const: true, description: 'Of an element with attributes' } }),
+          ],
+        },
+      },
+      holds: { type: 'string', enum: ['value', 'list', 'object'] },
+    },
+    {
+      values: ref('StudioFieldValues'),
+      items: { ...count, description: 'Of all lists that were read' },
+      longest: { ...count, description: 'Items of the longest list' },
+      keysAreData: { type: 'boolean', description: 'The object has so many keys of one shape that its members count as items of a list' },
+    },
+  ),
+  StudioFieldValues: record({
+    kind: { type: 'string', enum: [...KINDS, 'text'], description: 'The narrowest kind that all values have' },
+    kinds: { type: 'object', additionalProperties: count, description: 'Number of values by kind' },
+    objects: { ...count, description: 'Objects of the level; for the items of a list: items' },
+    values: count,
+    absent: { ...count, description: 'Objects without the field' },
+    nulls: count,
+    distinct: { ...count, description: 'Different values, at most 1000' },
+    isDistinctCut: { type: 'boolean', description: 'There may be more different values' },
+    examples: { ...texts, description: 'The first different values, the beginning of each' },
   }),
   StudioFunctions: record({ functions: { type: 'array', items: ref('StudioFunction') } }),
   StudioFunction: record({

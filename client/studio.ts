@@ -7,6 +7,8 @@ import type {
   StudioMappingEntry,
   StudioMappings,
   StudioMappingUpdate,
+  StudioSample,
+  StudioSampleRequest,
   StudioSaved,
   StudioUpload,
   StudioUser,
@@ -90,6 +92,12 @@ export class StudioClient {
   upload(name: string, file: Blob, { signal }: CallOptions = {}): Promise<StudioUpload> {
     const body = { type: 'application/octet-stream', text: file };
     return this.#json('POST', '/uploads', { signal, repeatable: true, query: { name }, body });
+  }
+
+  /** The fields of an input, from its beginning. @throws ProblemError — the input cannot be read */
+  sample(request: StudioSampleRequest, { signal }: CallOptions = {}): Promise<StudioSample> {
+    const body = { type: 'application/json', text: JSON.stringify(request) };
+    return this.#json('POST', '/samples', { signal, repeatable: true, body });
   }
 }
 

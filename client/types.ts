@@ -269,6 +269,82 @@ export type StudioUpload = {
   readonly format: string;
 };
 
+export type StudioSampleRequest = {
+  /** URL or path; of a workbook also with a sheet: `people.xlsx#Staff` */
+  readonly location: string;
+  /** Default: by the name, else by the media type of the answer */
+  readonly format?: "csv" | "tsv" | "json" | "jsonl" | "xlsx" | "xlsb" | "xls" | "ods" | "parquet" | "xml";
+  /** Of CSV. Default: what the first rows show */
+  readonly delimiter?: string;
+  /** Of CSV. Default: UTF-8 */
+  readonly encoding?: string;
+  /** Whether more of the input is read */
+  readonly deeper?: boolean;
+};
+
+export type StudioSample = {
+  /** What the input was read as */
+  readonly format: string;
+  /** Of XML: by prefix */
+  readonly namespaces: Readonly<Record<string, string>>;
+  /** Each before those within it */
+  readonly fields: ReadonlyArray<StudioField>;
+  /** Rows, or items of the outermost list, that were read */
+  readonly records: number;
+  /** Unpacked */
+  readonly bytesRead: number;
+  /** Whether that is the whole input */
+  readonly complete: boolean;
+  readonly warnings: ReadonlyArray<string>;
+  /** Of CSV, where it is not that of the format */
+  readonly delimiter?: string;
+  /** Size of the input; absent: not known, such as of a compressed file */
+  readonly ofBytes?: number;
+};
+
+export type StudioField = {
+  /** From the root of the document; of rows, JSON Lines and Parquet from the record */
+  readonly path: ReadonlyArray<{
+    readonly name: string;
+  } | {
+    /** Of XML */
+    readonly attribute: string;
+  } | {
+    /** The items of a list */
+    readonly each: true;
+  } | {
+    /** Of an element with attributes */
+    readonly text: true;
+  }>;
+  readonly holds: "value" | "list" | "object";
+  readonly values?: StudioFieldValues;
+  /** Of all lists that were read */
+  readonly items?: number;
+  /** Items of the longest list */
+  readonly longest?: number;
+  /** The object has so many keys of one shape that its members count as items of a list */
+  readonly keysAreData?: boolean;
+};
+
+export type StudioFieldValues = {
+  /** The narrowest kind that all values have */
+  readonly kind: "integer" | "decimal" | "double" | "boolean" | "date" | "dateTime" | "text";
+  /** Number of values by kind */
+  readonly kinds: Readonly<Record<string, number>>;
+  /** Objects of the level; for the items of a list: items */
+  readonly objects: number;
+  readonly values: number;
+  /** Objects without the field */
+  readonly absent: number;
+  readonly nulls: number;
+  /** Different values, at most 1000 */
+  readonly distinct: number;
+  /** There may be more different values */
+  readonly isDistinctCut: boolean;
+  /** The first different values, the beginning of each */
+  readonly examples: ReadonlyArray<string>;
+};
+
 export type StudioFunctions = {
   readonly functions: ReadonlyArray<StudioFunction>;
 };

@@ -168,6 +168,8 @@ export const SERVICE_QUEUES: Readonly<Record<Service, ServiceQueues>> & { readon
 };
 /** One job for each tick of the schedule of the SQL transformer. */
 export const SCHEDULE_QUEUE = 'schedule';
+/** Of all processes that have a transformer. */
+export const PREVIEW_QUEUE = 'preview';
 
 /** A queue, as the dashboard shows it. */
 export interface QueueDescription {
@@ -179,23 +181,28 @@ export interface QueueDescription {
 
 /** The queues of the services, in the order of the dashboard. */
 export function queuesOf(services: readonly Service[]): readonly QueueDescription[] {
-  return services.flatMap((service) => {
-    const { announce, work, slice, outbox } = SERVICE_QUEUES[service];
-    const { name } = SERVICES[service];
-    const verb = service === 'graph-writer' ? 'writes' : 'maps';
-    const described = (queue: string, ofRuns: boolean, description: string): QueueDescription => ({ name: queue, ofRuns, description });
-    return [
-      described(
-        announce,
-        true,
-        `Runs of the ${name}. A job waits here until its work has ended, and then computes the outcome of the run.`,
-      ),
-      described(work, true, `The work of runs of the ${name}: each job ${verb} the inputs of one run.`),
-      ...(slice === undefined ? [] : [described(slice, true, `Slices of runs of the ${name} over large inputs, for all of its workers.`)]),
-      ...(service === 'sql-transformer' ? [described(SCHEDULE_QUEUE, false, `Ticks of the schedule of the ${name}.`)] : []),
-      described(outbox, false, `Messages of ended runs of the ${name}, until the message queue has them.`),
-    ];
-  });
+  const previews = services.some((service) => service !== 'graph-writer') ? [PREVIEWS] : [];
+  return [...services.flatMap(ownQueuesOf), ...previews];
+}
+
+const PREVIEWS: QueueDescription = {
+  name: PREVIEW_QUEUE,
+  description: 'Questions of the studio about inputs and mappings. A job is removed when it is answered.',
+  ofRuns: false,
+};
+
+function ownQueuesOf(service: Service): readonly QueueDescription[] {
+  const { announce, work, slice, outbox } = SERVICE_QUEUES[service];
+  const { name } = SERVICES[service];
+  const verb = service === 'graph-writer' ? 'writes' : 'maps';
+  const described = (queue: string, ofRuns: boolean, description: string): QueueDescription => ({ name: queue, ofRuns, description });
+  return [
+    described(announce, true, `Runs of the ${name}. A job waits here until its work has ended, and then computes the outcome of the run.`),
+    described(work, true, `The work of runs of the ${name}: each job ${verb} the inputs of one run.`),
+    ...(slice === undefined ? [] : [described(slice, true, `Slices of runs of the ${name} over large inputs, for all of its workers.`)]),
+    ...(service === 'sql-transformer' ? [described(SCHEDULE_QUEUE, false, `Ticks of the schedule of the ${name}.`)] : []),
+    described(outbox, false, `Messages of ended runs of the ${name}, until the message queue has them.`),
+  ];
 }
 
 export interface SlicePayload extends TransformPayload {

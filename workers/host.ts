@@ -9,7 +9,7 @@ import { ALL_SERVICES, type Outcome, type RunPayload, SERVICE_QUEUES, type Servi
 import { targetOf } from '../queues/requests/writer.ts';
 import { directories } from '../src/config/directories.ts';
 import { assertLicensed } from '../src/config/licence.ts';
-import { s3AccessOf, webAccessOf } from '../src/config/run-defaults.ts';
+import { previewAccessOf, s3AccessOf, webAccessOf } from '../src/config/run-defaults.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { atMost, within } from '../src/core/abort.ts';
 import { Fault } from '../src/core/fault.ts';
@@ -18,6 +18,7 @@ import { checkConnection, databaseOf, isUnreached } from './connections.ts';
 import { announce, type DeleteSources, type PublishOutcome, type RecordProvenance } from './jobs/announce.ts';
 import { deleteSources as deleteSourcesOf } from './jobs/delete-source.ts';
 import { openJobWorkers } from './jobs/job-workers.ts';
+import { openPreviewWorker } from './jobs/preview.ts';
 import { cleanUpRun } from './jobs/transform.ts';
 import { cleanUpWrite } from './jobs/write.ts';
 import { writeProvenance } from './output/provenance.ts';
@@ -115,6 +116,9 @@ export async function startWorkers(
       { ...common, concurrency: ANNOUNCE_CONCURRENCY },
     ),
   );
+  const preview = services.some((service) => service !== 'graph-writer')
+    ? openPreviewWorker(backend, async () => previewAccessOf(await config.refresh(), workingDirectory), common, logger)
+    : undefined;
 
   let running = true;
   let draining: Promise<void> | undefined;
@@ -124,7 +128,11 @@ export async function startWorkers(
       logger.error({ error, worker: worker.name }, 'worker ended');
     });
   };
-  await Promise.all([...jobWorkers.map(({ worker }) => worker), ...announcing].map((worker) => worker.waitUntilReady()));
+  await Promise.all(
+    [...jobWorkers.map(({ worker }) => worker), ...announcing, ...(preview === undefined ? [] : [preview.worker])].map((worker) =>
+      worker.waitUntilReady(),
+    ),
+  );
   pool.warm();
   const watch = new AbortController();
   void watchMemory(pool, snapshot.PROCESS_MEMORY_MB ?? defaultProcessMemoryMb(), logger, watch.signal);
@@ -148,6 +156,7 @@ export async function startWorkers(
   );
   for (const { worker } of jobWorkers) run(worker);
   for (const worker of announcing) run(worker);
+  if (preview !== undefined) run(preview.worker);
   logger.info({ queue: backend.describe(), services, concurrency: snapshot.WORKER_CONCURRENCY }, 'workers started');
 
   const drainNow = async (deadlineMs: number): Promise<void> => {
@@ -175,8 +184,10 @@ export async function startWorkers(
     };
     if (answers) await waitUntil(announced, STOP_GRACE_MS);
     await atMost(STOP_GRACE_MS, Promise.all(announcing.map((worker) => worker.close(!answers))));
+    // A question takes seconds at most, and another worker answers it otherwise.
+    if (preview !== undefined) await atMost(STOP_GRACE_MS, preview.worker.close(true));
     watch.abort();
-    await pool.close();
+    await Promise.all([pool.close(), preview?.close()]);
     logger.info('workers stopped');
   };
 

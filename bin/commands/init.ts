@@ -25,6 +25,8 @@ import { documentOf } from './direct-mapping.ts';
 import { withInterruption } from './run.ts';
 
 const RECORDS = 1000;
+/** So much of JSON and XML is looked at. */
+const SAMPLE_BYTES = 2 ** 20;
 const BASE = 'http://example.com/';
 const LANGUAGES = ['rml', 'yarrrml'] as const;
 type Language = (typeof LANGUAGES)[number];
@@ -150,9 +152,11 @@ function sampleOptionsOf(parsed: Parsed, language: Language): Omit<SampleOptions
   };
   return {
     workingDirectory: process.cwd(),
+    reach: undefined,
     web: webAccess(),
     limits,
     records: numberOf(parsed, 'records', 1) ?? RECORDS,
+    bytes: SAMPLE_BYTES,
     format: parsed.value('input-format') as InputFormat | undefined,
     delimiter: csv.delimiter,
     encoding,

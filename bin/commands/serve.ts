@@ -18,6 +18,7 @@ import { type ConfiguredBus, openConfiguredBus } from '../../queues/messaging/co
 import { isWarningOfTimer } from '../../queues/messaging/kafka/log.ts';
 import { deadLetter, topicOf } from '../../queues/messaging/messages.ts';
 import { openOutbox } from '../../queues/messaging/outbox.ts';
+import { openPreviews, type Previews } from '../../queues/preview.ts';
 import { openRuns, runPolicy } from '../../queues/runs/runs.ts';
 import { openSchedule, type SharedSchedule } from '../../queues/schedule/schedule.ts';
 import { startTicks, type Ticks } from '../../queues/schedule/ticks.ts';
@@ -130,6 +131,7 @@ interface Process {
   readonly backend: QueueBackend;
   readonly config: ConfigStore;
   readonly runs: Awaited<ReturnType<typeof openRuns>>;
+  readonly previews: Previews;
   readonly functions: FleetFunctions;
   readonly schedule: SharedSchedule;
   readonly workerRegistry: WorkerRegistry;
@@ -169,6 +171,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
         return version === undefined ? undefined : { version, limits: callLimitsOf(config.snapshot()) };
       },
     });
+    const previews = openPreviews(backend);
     const schedule = await openSchedule(backend.settings);
     const workerRegistry = await watchWorkerRegistry(backend.settings);
     const bus = openConfiguredBus(config, logger);
@@ -184,6 +187,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
     if (listens) {
       const api: Api = {
         runs,
+        previews,
         schedule,
         get messageQueue() {
           return bus.kind === 'kafka' ? messageQueue : undefined;
@@ -239,6 +243,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
       backend,
       config,
       runs,
+      previews,
       functions,
       schedule,
       workerRegistry,
@@ -270,6 +275,7 @@ async function stop(
     server,
     workers,
     runs,
+    previews,
     functions,
     schedule,
     workerRegistry,
@@ -296,6 +302,7 @@ async function stop(
   await atMost(CLOSING_MS, answered);
   server?.closeAllConnections();
   await store?.close();
+  await previews.close();
   await runs.close();
   functions.close();
   schedule.close();

@@ -7,25 +7,29 @@ import { beginningOf } from './beginning.ts';
 import type { SampleOptions } from './options.ts';
 
 type Sampled = Pick<DocumentSample, 'root' | 'isWhole'>;
-type Options = Pick<SampleOptions, 'records'>;
+type Options = Pick<SampleOptions, 'records' | 'bytes'>;
 
 /** @throws Fault source/malformed, source/encoding */
-export async function sampleJson(bytes: AsyncIterable<Uint8Array>, name: string, { records }: Options): Promise<Sampled> {
-  const { text, isWhole } = await textOf(bytes, name);
-  const { tree = null, isAll } = parsed(() => readJson(text, isWhole, records), text, name);
+export async function sampleJson(bytes: AsyncIterable<Uint8Array>, name: string, options: Options): Promise<Sampled> {
+  const { text, isWhole } = await textOf(bytes, name, options);
+  const { tree = null, isAll } = parsed(() => readJson(text, isWhole, options.records), text, name);
   return { root: tree, isWhole: isWhole && isAll };
 }
 
 /** @throws Fault source/malformed, source/encoding */
-export async function sampleJsonSequence(bytes: AsyncIterable<Uint8Array>, name: string, { records }: Options): Promise<Sampled> {
-  const { text, isWhole } = await textOf(bytes, name);
-  const { tree = [], isAll } = parsed(() => readJsonSequence(text, isWhole, records), text, name);
+export async function sampleJsonSequence(bytes: AsyncIterable<Uint8Array>, name: string, options: Options): Promise<Sampled> {
+  const { text, isWhole } = await textOf(bytes, name, options);
+  const { tree = [], isAll } = parsed(() => readJsonSequence(text, isWhole, options.records), text, name);
   return { root: tree, isWhole: isWhole && isAll };
 }
 
 /** The last character may be cut off. */
-async function textOf(bytes: AsyncIterable<Uint8Array>, name: string): Promise<{ readonly text: string; readonly isWhole: boolean }> {
-  const beginning = await beginningOf(toUtf8(bytes, undefined, undefined, name));
+async function textOf(
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+  { bytes }: Options,
+): Promise<{ readonly text: string; readonly isWhole: boolean }> {
+  const beginning = await beginningOf(toUtf8(chunks, undefined, undefined, name), bytes);
   return { text: new TextDecoder().decode(beginning.bytes, { stream: true }), isWhole: beginning.isWhole };
 }
 

@@ -1,11 +1,14 @@
 /** How the beginning of an input is read. */
 import type { InputFormat } from '../core/input/formats.ts';
 import type { RunLimits } from '../core/limits.ts';
+import type { Reach } from '../core/reach/reach.ts';
 import type { FileOptions, ReadOptions } from '../sources/source.ts';
 import type { WebAccess } from '../storage/logins.ts';
 
 export interface SampleOptions {
   readonly workingDirectory: string;
+  /** What may be read; undefined: everything. */
+  readonly reach: Reach | undefined;
   readonly signal: AbortSignal | undefined;
   readonly web: WebAccess;
   readonly limits: RunLimits;
@@ -17,6 +20,8 @@ export interface SampleOptions {
   readonly delimiter: string | undefined;
   /** Of CSV. */
   readonly encoding: string | undefined;
+  /** Of JSON and XML: bytes that are looked at. */
+  readonly bytes: number;
   readonly maxRecordBytes: number;
   /** How the mapping will be read: in today's RML, an empty cell can be made null. */
   readonly dialect: ReadOptions['dialect'];

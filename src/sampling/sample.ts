@@ -1,6 +1,6 @@
 /** Reads the beginning of an input as a tree, for the inference of a mapping. */
 import { Fault } from '../core/fault.ts';
-import { FORMATS, isWorkbook, splitSheet } from '../core/input/formats.ts';
+import { FORMATS, type InputFormat, isWorkbook, splitSheet } from '../core/input/formats.ts';
 import { redact } from '../core/redact.ts';
 import type { DocumentSample } from '../infer/sample.ts';
 import type { ReadOptions } from '../sources/source.ts';
@@ -14,52 +14,89 @@ import { delimiterOfHead, PeekedBytes } from './peek.ts';
 import { sampleTable } from './table.ts';
 import { sampleXml } from './xml.ts';
 
+export interface ReadSample {
+  readonly sample: DocumentSample;
+  readonly format: InputFormat;
+  /** Of the input, unpacked. */
+  readonly bytesRead: number;
+  /** undefined: not known, such as of a compressed file. */
+  readonly ofBytes: number | undefined;
+}
+
+/** As `readSample`. */
+export const sampleInput = async (url: string, path: string, options: SampleOptions): Promise<DocumentSample> =>
+  (await readSample(url, path, options)).sample;
+
 /**
  * @param url of the input; of a workbook also with a sheet, `people.xlsx#Staff`
  * @param path what the mapping is to call it
  * @throws Fault of `openInput` and the readers; config/invalid — an encoding of what is no CSV
  */
-export async function sampleInput(url: string, path: string, options: SampleOptions): Promise<DocumentSample> {
+export async function readSample(url: string, path: string, options: SampleOptions): Promise<ReadSample> {
   const { path: document, sheet } = splitSheet(url);
-  const { workingDirectory, signal, limits, web } = options;
-  const access = { workingDirectory, reach: undefined, limits, web, s3: web.s3, ...(signal === undefined ? {} : { signal }) };
+  const { workingDirectory, signal, limits, web, reach } = options;
+  const access = { workingDirectory, reach, limits, web, s3: web.s3, ...(signal === undefined ? {} : { signal }) };
   const input = await openInput(document, access);
+  let bytesRead = 0;
+  const counted = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const chunk of input.bytes) {
+      bytesRead += chunk.length;
+      yield chunk;
+    }
+  };
   try {
     const format = options.format ?? inputFormat(document, input.mediaType);
-    const { formulation } = FORMATS[format];
     const name = redact(url);
-    if (options.encoding !== undefined && (formulation !== 'csv' || isWorkbook(format)))
+    if (options.encoding !== undefined && (FORMATS[format].formulation !== 'csv' || isWorkbook(format)))
       throw new Fault('config/invalid', `An encoding is for CSV, and ${name} is ${format.toUpperCase()}, which tells its own`);
-    const source = { path, formulation, isWorkbook: isWorkbook(format), namespaces: new Map<string, string>() };
-    const sampled = { source, name: sheet ?? stemOf(document), notes: [] };
-    switch (format) {
-      case 'json':
-        return { ...sampled, ...(await sampleJson(input.bytes, name, options)) };
-      case 'jsonl':
-        return { ...sampled, ...(await sampleJsonSequence(input.bytes, name, options)) };
-      case 'parquet': {
-        const ranges = await rangesOf(document, access);
-        const read = { ...readOptions(name, undefined, undefined, options), ...(ranges === undefined ? {} : { ranges }) };
-        return { ...sampled, ...(await sampleParquet(input.bytes, read, options)) };
-      }
-      case 'xml': {
-        const { namespaces, ...rest } = await sampleXml(input.bytes, name, options);
-        return { ...sampled, ...rest, source: { ...source, namespaces } };
-      }
-      default: {
-        if (isWorkbook(format))
-          return { ...sampled, ...(await sampleTable(input.bytes, format, readOptions(name, {}, sheet, options), options)) };
-        const peeked = new PeekedBytes(input.bytes);
-        const usual = format === 'tsv' ? '\t' : ',';
-        const delimiter = options.delimiter ?? (format === 'tsv' ? usual : delimiterOfHead(await peeked.head()));
-        const read = readOptions(name, { delimiter }, undefined, options);
-        const table = await sampleTable(peeked.all(), format, read, options);
-        const { encoding } = options;
-        return { ...sampled, ...table, source: { ...source, delimiter: delimiter === usual ? undefined : delimiter, encoding } };
-      }
-    }
+    const ranges = format === 'parquet' ? await rangesOf(document, access) : undefined;
+    const sample = await sampleOf({ bytes: counted(), ranges, format, path, name, title: sheet ?? stemOf(document), sheet }, options);
+    return { sample, format, bytesRead, ofBytes: input.sizeBytes };
   } finally {
     await input.close();
+  }
+}
+
+interface Opened {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** Of Parquet. */
+  readonly ranges: Awaited<ReturnType<typeof rangesOf>>;
+  readonly format: InputFormat;
+  /** What the mapping is to call it, and messages. */
+  readonly path: string;
+  readonly name: string;
+  /** What its class is named after. */
+  readonly title: string;
+  readonly sheet: string | undefined;
+}
+
+async function sampleOf({ bytes, ranges, format, path, name, title, sheet }: Opened, options: SampleOptions): Promise<DocumentSample> {
+  const { formulation } = FORMATS[format];
+  const source = { path, formulation, isWorkbook: isWorkbook(format), namespaces: new Map<string, string>() };
+  const sampled = { source, name: title, notes: [] };
+  switch (format) {
+    case 'json':
+      return { ...sampled, ...(await sampleJson(bytes, name, options)) };
+    case 'jsonl':
+      return { ...sampled, ...(await sampleJsonSequence(bytes, name, options)) };
+    case 'parquet': {
+      const read = { ...readOptions(name, undefined, undefined, options), ...(ranges === undefined ? {} : { ranges }) };
+      return { ...sampled, ...(await sampleParquet(bytes, read, options)) };
+    }
+    case 'xml': {
+      const { namespaces, ...rest } = await sampleXml(bytes, name, options);
+      return { ...sampled, ...rest, source: { ...source, namespaces } };
+    }
+    default: {
+      if (isWorkbook(format)) return { ...sampled, ...(await sampleTable(bytes, format, readOptions(name, {}, sheet, options), options)) };
+      const peeked = new PeekedBytes(bytes);
+      const usual = format === 'tsv' ? '\t' : ',';
+      const delimiter = options.delimiter ?? (format === 'tsv' ? usual : delimiterOfHead(await peeked.head()));
+      const read = readOptions(name, { delimiter }, undefined, options);
+      const table = await sampleTable(peeked.all(), format, read, options);
+      const { encoding } = options;
+      return { ...sampled, ...table, source: { ...source, delimiter: delimiter === usual ? undefined : delimiter, encoding } };
+    }
   }
 }
 

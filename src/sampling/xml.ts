@@ -28,11 +28,11 @@ interface Open {
 
 /** @throws Fault source/malformed, source/encoding, limit/exceeded */
 export async function sampleXml(
-  bytes: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<Uint8Array>,
   name: string,
-  { records, maxRecordBytes }: Pick<SampleOptions, 'records' | 'maxRecordBytes'>,
+  { records, bytes, maxRecordBytes }: Pick<SampleOptions, 'records' | 'bytes' | 'maxRecordBytes'>,
 ): Promise<Pick<DocumentSample, 'root' | 'isWhole'> & { readonly namespaces: ReadonlyMap<string, string> }> {
-  const beginning = await beginningOf(toUtf8(bytes, undefined, declaredEncoding, name));
+  const beginning = await beginningOf(toUtf8(chunks, undefined, declaredEncoding, name), bytes);
   const sink = new TreeSink(records);
   const scanner = new XmlScanner(sink, new NameTable(), name, maxRecordBytes, MAX_DEPTH);
   scanner.push(beginning.bytes);

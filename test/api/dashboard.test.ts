@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
-import { ALL_SERVICES, queuesOf, SCHEDULE_QUEUE, SERVICE_QUEUES, type TransformRequest } from '../../queues/jobs.ts';
+import { ALL_SERVICES, PREVIEW_QUEUE, queuesOf, SCHEDULE_QUEUE, SERVICE_QUEUES, type TransformRequest } from '../../queues/jobs.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
 import { missingRedis } from '../servers/queues/redis.ts';
@@ -319,7 +319,7 @@ test('every queue is in the table, once', () => {
     queuesOf(ALL_SERVICES)
       .map(({ name }) => name)
       .sort(),
-  ).toEqual([...names, SCHEDULE_QUEUE].sort());
+  ).toEqual([...names, SCHEDULE_QUEUE, PREVIEW_QUEUE].sort());
   // Nobody opens one that the table does not name.
   const opened = ['queues', 'workers', 'api', 'bin'].flatMap((room) =>
     readdirSync(join(PROJECT_ROOT, room), { recursive: true })
@@ -329,5 +329,5 @@ test('every queue is in the table, once', () => {
       ])
       .map(([, one]) => one),
   );
-  expect([...new Set(opened)].sort()).toEqual(['SCHEDULE_QUEUE', 'SERVICE_QUEUES']);
+  expect([...new Set(opened)].sort()).toEqual(['PREVIEW_QUEUE', 'SCHEDULE_QUEUE', 'SERVICE_QUEUES']);
 });

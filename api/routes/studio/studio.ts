@@ -5,10 +5,18 @@ import { mappingRoutes } from '../mappings/studio.ts';
 import { functionsRoute } from './functions.ts';
 import { meRoute } from './me.ts';
 import { pageRoutes } from './page.ts';
+import { samplesRoute } from './samples.ts';
 import { uploadRoute } from './uploads.ts';
 
 /** The routes at the root of a process with these services; none without a transformer. */
 export function studioRoutes(api: Api, services: readonly Service[]): readonly Route[] {
   if (services.every((service) => service === 'graph-writer')) return [];
-  return [...pageRoutes(), meRoute(api, services), functionsRoute(api), ...mappingRoutes(api, services), uploadRoute(api)];
+  return [
+    ...pageRoutes(),
+    meRoute(api, services),
+    functionsRoute(api),
+    ...mappingRoutes(api, services),
+    uploadRoute(api),
+    samplesRoute(api),
+  ];
 }

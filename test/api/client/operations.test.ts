@@ -65,6 +65,7 @@ async function callAll(client: QuadmillClient): Promise<void> {
   await client.studio.functions();
   const place = { service: 'sql-transformer', draft: true } as const;
   await client.studio.upload('a.csv', new Blob(['id']));
+  await client.studio.sample({ location: 'a.csv' });
   await client.studio.listMappings(place);
   await client.studio.getMapping('a b.ttl', place);
   await client.studio.putMapping('a b.ttl', { text: '', side: {} }, { ...place, ...CONDITION });
@@ -90,8 +91,9 @@ const operations = (served: Service | 'all'): readonly Operation[] =>
     types: [body?.type ?? []].flat(),
   }));
 
-/** GET of `/process` with the inputs in the query is for scripts; `/sparql` is for SPARQL clients, `/queues` for browsers. */
-const WITHOUT_METHOD = /^(GET \/(semi-structured-transformer|graph-writer)\/process|\w+ \/(sparql|queues))$/;
+/** GET of `/process` with the inputs in the query is for scripts; `/sparql` is for SPARQL clients; `/queues` and the page of the studio for browsers. */
+const WITHOUT_METHOD =
+  /^(GET \/(semi-structured-transformer|graph-writer)\/process|GET \/studio(\/assets\/\{file\})?|\w+ \/(sparql|queues))$/;
 
 const pathOf = ({ url }: Sent): string =>
   url.pathname.replace('/below', '').replace('/runs/a%2Fb', '/runs/{id}').replace('a%20b.ttl', '{name}');

@@ -74,6 +74,7 @@ const mapBeside = (mapping: string): Promise<Answer> =>
     { inputFileURL: at('data/inputs/people.csv'), logicalSource: 'people.csv', mappingURL: at(`data/inputs/${mapping}.ttl`) },
     bearer,
   );
+const sample = (location: string): Promise<Answer> => postJson(url('/studio/samples'), { location }, bearer);
 const write = (inputFileURL: string): Promise<Answer> => postJson(url('/graph-writer/process'), { inputFileURL }, bearer);
 const connect = (jdbc: string): Promise<Answer> =>
   ask(url(`/sql-transformer/testDBConnection?${new URLSearchParams({ url: jdbc, user: 'u' })}`), { headers: bearer });
@@ -97,6 +98,9 @@ test.each<[string, () => Promise<Answer>]>([
   ['an input on this machine, by its number', () => map(`http://2130706433:${port}/people.csv`)],
   ['a metadata service', () => map('http://169.254.169.254/latest/meta-data/')],
   ['a mapping on this machine', () => map(at('data/inputs/people.csv'), `http://[::1]:${port}/people.ttl`)],
+  ['a sample outside the directories', () => sample(at('people.csv'))],
+  ['a sample of the key of the service', () => sample(at('data/secrets.key'))],
+  ['a sample on this machine', () => sample(`http://127.0.0.1:${port}/people.csv`)],
   ['a file to write', () => write(at('people.nq'))],
   ['a file to write on this machine', () => write(`http://127.0.0.1:${port}/people.nq`)],
   ['a database on this machine', () => connect(`jdbc:postgresql://127.0.0.1:${port}/shop`)],

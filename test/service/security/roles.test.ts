@@ -59,6 +59,7 @@ const TABLE = `
   PUT    /studio/mappings/{name}                             admin
   DELETE /studio/mappings/{name}                             admin
   POST   /studio/uploads                                     operator
+  POST   /studio/samples                                     operator
   GET    /health/live                                        all
   GET    /health/ready                                       all
   GET    /metrics                                            viewer

@@ -179,6 +179,7 @@ export async function startFakeApi(options: OptionValues, more: Partial<Api> = {
   const schedule = await openSchedule(settings);
   const app = makeApp({
     runs,
+    previews: { ask: () => Promise.reject(new Fault('service/unavailable', 'There is no worker')) },
     schedule,
     config: await openConfig(options, settings),
     functions: await openFleetFunctions(settings, join(tmpdir(), 'quadmill-no-functions')),

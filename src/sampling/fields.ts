@@ -1,0 +1,64 @@
+/** The beginning of an input as a list of its fields. */
+import type { InputFormat } from '../core/input/formats.ts';
+import { type Field, fieldsOf } from '../infer/fields.ts';
+import type { SampleOptions } from './options.ts';
+import { readSample } from './sample.ts';
+
+export interface FieldsQuestion {
+  readonly location: string;
+  readonly format?: string | undefined;
+  readonly delimiter?: string | undefined;
+  readonly encoding?: string | undefined;
+  readonly deeper?: boolean | undefined;
+}
+
+export type FieldsAccess = Pick<SampleOptions, 'workingDirectory' | 'reach' | 'web' | 'limits' | 'maxRecordBytes' | 'files'>;
+
+export interface FieldsAnswer {
+  readonly format: InputFormat;
+  /** Of CSV, where it is not that of the format. */
+  readonly delimiter?: string | undefined;
+  /** Of XML: by prefix. */
+  readonly namespaces: Readonly<Record<string, string>>;
+  readonly fields: readonly Field[];
+  /** Rows, or items of the outermost list. */
+  readonly records: number;
+  /** Of the input, unpacked. */
+  readonly bytesRead: number;
+  /** Absent: not known, such as of a compressed file. */
+  readonly ofBytes?: number;
+  /** The whole input was read. */
+  readonly complete: boolean;
+  readonly warnings: readonly string[];
+}
+
+/** What is looked at, and what a person who asks for more gets. */
+const BOUNDS = { records: 200, bytes: 4 * 2 ** 20 };
+const DEEPER = { records: 5_000, bytes: 32 * 2 ** 20 };
+
+/** @throws Fault of `sampleInput` */
+export async function sampleFields(question: FieldsQuestion, access: FieldsAccess): Promise<FieldsAnswer> {
+  const { location, delimiter, encoding, deeper = false } = question;
+  const { sample, format, bytesRead, ofBytes } = await readSample(location, location, {
+    ...access,
+    ...(deeper ? DEEPER : BOUNDS),
+    signal: undefined,
+    format: question.format as InputFormat | undefined,
+    delimiter,
+    encoding,
+    dialect: 'rml',
+  });
+  const hasRecords = format !== 'json' && format !== 'xml';
+  const { fields, records, notes } = fieldsOf(sample.root, { hasRecords, isXml: format === 'xml' });
+  return {
+    format,
+    ...(sample.source.delimiter === undefined ? {} : { delimiter: sample.source.delimiter }),
+    namespaces: Object.fromEntries(sample.source.namespaces),
+    fields,
+    records,
+    bytesRead,
+    ...(ofBytes === undefined ? {} : { ofBytes }),
+    complete: sample.isWhole,
+    warnings: [...sample.notes, ...notes],
+  };
+}
