@@ -144,7 +144,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['src/core', 'src/functions', 'src/mapping', 'src/storage'],
   },
   'src/sampling': {
-    purpose: 'The first records of inputs as trees, for the inference of a mapping.',
+    purpose: 'The first records of inputs as trees and lists of fields, for the inference of a mapping and the studio.',
     uses: ['src/core', 'src/infer', 'src/sources', 'src/storage'],
   },
   'src/nquads': {
@@ -257,7 +257,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       jobs: 'what is done for each kind of job',
       messaging: 'source messages and the outbox',
       output: 'files of a run, and their manifest',
-      threads: 'the threads that map and write',
+      threads: 'the threads that map and write, and that of previews',
     },
     uses: [
       'queues',
@@ -266,6 +266,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/nquads',
       'src/property-graph',
       'src/run',
+      'src/sampling/fields.ts',
       'src/sinks',
       'src/sql',
       'src/storage',
@@ -288,6 +289,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/config',
       'src/custom-functions',
       'src/functions',
+      'src/infer/kinds.ts',
       'src/mapping',
       'src/sql',
       'src/storage',
