@@ -1,17 +1,17 @@
 /** The service that has sent the page, as typed functions. */
 import { type ClientOptions, QuadmillClient } from '../../client/client.ts';
-import { ProblemError, QuadmillError, Transport } from '../../client/http.ts';
+import { ProblemError, QuadmillError } from '../../client/http.ts';
 import type { StudioUser } from '../../client/types.ts';
-import type { Sample, SampleRequest } from './samples.ts';
 import { readToken } from './token.ts';
 
 /** Requests of a person who waits are repeated once: a service that stays away is told within a second. */
 const RETRIES = 1;
 
 /** Where the routes are: beside `/studio/`, also where a proxy puts a path before it. */
-const baseUrl = (): string => new URL('..', document.baseURI).href;
+export const baseUrl = (): string => new URL('..', document.baseURI).href;
 
-const options = (): Omit<ClientOptions, 'service'> => ({
+/** How requests are sent: with the token of the tab. */
+export const transportOptions = (): Omit<ClientOptions, 'service'> => ({
   retries: RETRIES,
   // Read for each request, so that signing in needs no new client.
   fetch: (url, init) => {
@@ -23,14 +23,7 @@ const options = (): Omit<ClientOptions, 'service'> => ({
 /** @param services those of the process; undefined: not known yet, and only the routes at the root are used */
 export function openService(services?: StudioUser['services']): QuadmillClient {
   const service: ClientOptions['service'] = services?.length === 1 ? services[0] : 'all';
-  return new QuadmillClient(baseUrl(), { service, ...options() });
-}
-
-/** The first records of an input. @throws ProblemError — it cannot be read; 403 to viewers */
-export async function readSample(request: SampleRequest, signal: AbortSignal): Promise<Sample> {
-  const body = { type: 'application/json', text: JSON.stringify(request) };
-  const answer = await new Transport(baseUrl(), options()).send('POST', '/studio/samples', { body, signal, repeatable: true });
-  return (await answer.json()) as Sample;
+  return new QuadmillClient(baseUrl(), { service, ...transportOptions() });
 }
 
 /** What went wrong, for a person: a sentence, and what can be done. */

@@ -1,5 +1,6 @@
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
+import './store/scheme.ts';
 import './parts/tokens.css';
 import './parts/parts.css';
 import './app/app.css';

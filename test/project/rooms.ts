@@ -335,6 +335,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       inputs: 'inputs and their fields, uploads',
       inspector: 'what is selected, to be edited',
       outline: 'the canvas as a tree, and what can be connected',
+      palette: 'finding elements, fields and commands; the list of keys',
       parts: 'controls, trees, dialogs, colours',
       preview: 'what the first records give',
       run: 'runs on all records, and writing',

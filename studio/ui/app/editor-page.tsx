@@ -1,15 +1,18 @@
 /** The editor: toolbar, and the regions of a model around its canvas. */
-import { lazy, type ReactNode, Suspense, useEffect } from 'react';
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import Canvas from '../canvas/index.tsx';
 import Inspector from '../inspector/index.tsx';
 import { ConnectDialog } from '../outline/connect.tsx';
+import { type Action, KeyList, Palette } from '../palette/index.tsx';
 import { Button } from '../parts/button.tsx';
+import { Icon } from '../parts/icon.tsx';
 import Preview from '../preview/index.tsx';
-import type { Place } from '../store/address.ts';
+import { goTo, type Place } from '../store/address.ts';
 import { useEditor, useEditorState } from '../store/context.tsx';
-import { hasChanges, type Mode } from '../store/editor.ts';
+import { type Editor, hasChanges, type Mode } from '../store/editor.ts';
+import { chooseScheme, SCHEMES } from '../store/scheme.ts';
 import { useVisit } from '../store/visit.ts';
-import { Region, SkipLinks, useRegionKeys } from './regions.tsx';
+import { focusRegionNamed, Region, SkipLinks, useRegionKeys } from './regions.tsx';
 import { SaveButtons } from './saving.tsx';
 import { Side } from './side.tsx';
 import { WORDS } from './words.ts';
@@ -24,11 +27,15 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
   const mode = useEditorState((state) => state.mode);
   const connecting = useEditorState((state) => state.connecting);
   useRegionKeys();
-  useEditorKeys();
+  const editor = useEditor();
+  const [shown, setShown] = useState<'palette' | 'keys' | undefined>(undefined);
+  const actions = useMemo(() => actionsOf(editor, () => setShown('keys')), [editor]);
+  const close = useCallback(() => setShown(undefined), []);
+  useEditorKeys(setShown);
   return (
     <div className="editor" data-mode={mode}>
       <SkipLinks regions={['inputs', mode === 'text' ? 'text' : 'canvas', 'inspector', 'preview']} />
-      <Toolbar place={place} />
+      <Toolbar place={place} find={() => setShown('palette')} />
       <Region region="inputs" className="panel side">
         <Side />
       </Region>
@@ -51,12 +58,14 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
         <Preview />
       </Region>
       <StatusLine />
+      {shown === 'palette' && <Palette actions={actions} onClose={close} />}
+      {shown === 'keys' && <KeyList onClose={close} />}
       {connecting !== undefined && <ConnectDialog from={connecting} />}
     </div>
   );
 }
 
-function Toolbar({ place }: { readonly place: ModelPlace }): ReactNode {
+function Toolbar({ place, find }: { readonly place: ModelPlace; readonly find: () => void }): ReactNode {
   const editor = useEditor();
   const { user } = useVisit();
   const isChanged = useEditorState(hasChanges);
@@ -66,7 +75,7 @@ function Toolbar({ place }: { readonly place: ModelPlace }): ReactNode {
   return (
     <Region region="toolbar" className="toolbar">
       <a className="button quiet icon-only" href="#/" aria-label={WORDS.home} title={WORDS.home}>
-        ⌂
+        <Icon name="home" />
       </a>
       <h1>
         {place.name}
@@ -95,6 +104,9 @@ function Toolbar({ place }: { readonly place: ModelPlace }): ReactNode {
           </Button>
         ))}
       </fieldset>
+      <Button kind="quiet" icon="search" className="finder" onClick={find}>
+        {WORDS.find} <kbd>Ctrl+K</kbd>
+      </Button>
       <span className="user">{WORDS.user(user.actor, user.role)}</span>
     </Region>
   );
@@ -124,21 +136,44 @@ function StatusLine(): ReactNode {
 
 const timeOf = (at: number): string => new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 
+/** What the palette offers beside elements and fields. */
+const actionsOf = (editor: Editor, showKeys: () => void): readonly Action[] => [
+  { label: WORDS.undo(undefined), keys: 'Ctrl+Z', run: () => editor.undo() },
+  { label: WORDS.redo(undefined), keys: 'Ctrl+Shift+Z', run: () => editor.redo() },
+  ...MODES.map((mode) => ({ label: `${WORDS.view}: ${WORDS.modes[mode]}`, keys: 'Ctrl+\\', run: () => editor.setMode(mode) })),
+  ...SCHEMES.map((scheme) => ({ label: WORDS.schemes[scheme], run: () => chooseScheme(scheme) })),
+  ...(['inputs', 'inspector', 'preview'] as const).map((region) => ({
+    label: WORDS.skipTo(WORDS.regions[region]),
+    keys: 'F6',
+    run: () => focusRegionNamed(region),
+  })),
+  { label: WORDS.home, run: () => goTo({ kind: 'start' }) },
+  { label: WORDS.keys, keys: '?', run: showKeys },
+];
+
+/** Whether letters go to what has the focus. */
+const isTyping = ({ target }: KeyboardEvent): boolean =>
+  target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable="true"]') !== null;
+
 /** Undo and redo, wherever the focus is but in a field that has an undo of its own. */
-function useEditorKeys(): void {
+function useEditorKeys(open: (which: 'palette' | 'keys') => void): void {
   const editor = useEditor();
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
-      const { target } = event;
-      if (target instanceof HTMLElement && target.closest('input, textarea, [contenteditable="true"]') !== null) return;
+      if (event.altKey || document.querySelector('dialog[open]') !== null) return;
       const key = event.key.toLowerCase();
-      if (key === 'z' && !event.shiftKey) editor.undo();
+      const isCommand = event.ctrlKey || event.metaKey;
+      if (isCommand && key === 'k') open('palette');
+      else if (isCommand && key === '\\') editor.setMode(MODES[(MODES.indexOf(editor.get().mode) + 1) % MODES.length] ?? 'canvas');
+      else if (isTyping(event)) return;
+      else if (!isCommand && event.key === '?') open('keys');
+      else if (!isCommand) return;
+      else if (key === 'z' && !event.shiftKey) editor.undo();
       else if (key === 'y' || key === 'z') editor.redo();
       else return;
       event.preventDefault();
     };
     window.addEventListener('keydown', press);
     return () => window.removeEventListener('keydown', press);
-  }, [editor]);
+  }, [editor, open]);
 }

@@ -22,6 +22,9 @@ export const WORDS = {
   nothingToRedo: 'There is nothing to redo.',
   modes: { canvas: 'Canvas', split: 'Split', text: 'Text' },
   view: 'View',
+  find: 'Find',
+  keys: 'Keys',
+  schemes: { system: 'Colours: as the system', light: 'Colours: light', dark: 'Colours: dark' },
   close: 'Close',
   insteadOf: {
     connect: 'Draw it this way',

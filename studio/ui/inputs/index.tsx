@@ -33,7 +33,12 @@ export default function InputsTab(): ReactNode {
   const inputs = recordsOf(document, 'input');
   // Inputs are open until they are closed, levels below them closed until they are opened.
   const open = useMemo(() => new Set([...opened, ...inputs.map(({ id }) => id).filter((id) => !closed.has(id))]), [opened, closed, inputs]);
-  const rows = useMemo(() => rowsOf(inputs, schema, open, find), [inputs, schema, open, find]);
+  const samples = useStore(useSamples(), (all) => all);
+  const lengths = useMemo(
+    () => new Map([...samples].flatMap(([id, state]) => (state.kind === 'read' ? [[id, state.sample.longest] as const] : []))),
+    [samples],
+  );
+  const rows = useMemo(() => rowsOf(inputs, schema, lengths, open, find), [inputs, schema, lengths, open, find]);
   const selected = useMemo(
     () => new Set([...selection.elements, ...selection.fields.map(({ input, path }) => `${input}:${pathKey(path)}`)]),
     [selection],

@@ -1,5 +1,5 @@
 /** The tree of inputs as rows: each input, and below it the fields that samples show, with ▸ where there are deeper levels (rule R1). */
-import type { FieldRef, Input, Path, Step } from '../../core/document.ts';
+import type { FieldRef, Id, Input, Path, Step } from '../../core/document.ts';
 import { fieldName } from '../../core/elements/path-text.ts';
 import type { Schema, SchemaField } from '../../core/elements/schema.ts';
 import { isFlat, pathKey } from '../../core/levels.ts';
@@ -20,6 +20,15 @@ export interface FieldRow extends TreeRow {
 }
 
 export type Row = InputRow | FieldRow;
+
+/** Of lists, by the keys of their paths: items of the longest one. */
+type Lengths = ReadonlyMap<string, number>;
+const NONE: Lengths = new Map();
+
+interface View {
+  readonly grouped: boolean;
+  readonly longest: Lengths;
+}
 
 /** Items of a list that are offered one by one when grouping is off. */
 const MOST_ITEMS = 20;
@@ -68,38 +77,40 @@ interface Placed {
 }
 
 /** What stands below a node, or at the top: hidden nodes give what is below them. */
-function below(nodes: readonly Node[], above: Path, grouped: boolean): readonly Placed[] {
+function below(nodes: readonly Node[], above: Path, { grouped, longest }: View): readonly Placed[] {
   return nodes.flatMap((node): readonly Placed[] => {
     const { path } = node.field;
     const shown = [...above, ...path.slice(above.length)];
-    if (!grouped && isEach(path.at(-1))) return itemsOf(node, shown);
-    return isHidden(node) ? below(node.children, shown, grouped) : [{ node, path: shown }];
+    if (!grouped && isEach(path.at(-1))) return itemsOf(node, shown, longest);
+    return isHidden(node) ? below(node.children, shown, { grouped, longest }) : [{ node, path: shown }];
   });
 }
 
-const itemsOf = (node: Node, path: Path): readonly Placed[] =>
-  Array.from({ length: Math.min(itemCount(node), MOST_ITEMS) }, (_, index) => ({
+const itemsOf = (node: Node, path: Path, longest: Lengths): readonly Placed[] =>
+  Array.from({ length: Math.min(longest.get(pathKey(node.field.path.slice(0, -1))) ?? 1, MOST_ITEMS) }, (_, index) => ({
     node,
     path: [...path.slice(0, -1), { index }],
     item: index + 1,
   }));
 
-/** How many items were read at most; of nested lists only that there is one is known. */
-function itemCount({ field, children }: Node): number {
-  const objects = [field, ...children.map((child) => child.field)].map(({ sample }) => sample?.objects ?? 0);
-  return field.path.filter((step) => 'each' in step).length > 1 ? 3 : Math.max(1, ...objects);
-}
-
 /**
+ * @param lengths by input
  * @param open keys of rows that are open
  * @param find only fields with this in their name, and what is above them; all of these are open then
  */
-export function rowsOf(inputs: readonly Input[], schema: Schema, open: ReadonlySet<string>, find: string): readonly Row[] {
+export function rowsOf(
+  inputs: readonly Input[],
+  schema: Schema,
+  lengths: ReadonlyMap<Id, Lengths>,
+  open: ReadonlySet<string>,
+  find: string,
+): readonly Row[] {
   const wanted = find.trim().toLowerCase();
   const rows: Row[] = [];
   inputs.forEach((input, i) => {
     const fields = schema.get(input.id);
-    const top = fields === undefined ? [] : below(treeOf(fields), [], input.grouped);
+    const view = { grouped: input.grouped, longest: lengths.get(input.id) ?? NONE };
+    const top = fields === undefined ? [] : below(treeOf(fields), [], view);
     const isFound = wanted === '' || top.some((one) => hasName(one, wanted));
     if (!isFound && !input.name.toLowerCase().includes(wanted)) return;
     const key = input.id;
@@ -114,21 +125,29 @@ export function rowsOf(inputs: readonly Input[], schema: Schema, open: ReadonlyS
       size: inputs.length,
       isOpen: top.length === 0 ? undefined : isOpen,
     });
-    if (isOpen) addFields(rows, input, top, 2, open, isFound ? wanted : '');
+    if (isOpen) addFields(rows, input, view, top, 2, open, isFound ? wanted : '');
   });
   return rows;
 }
 
-function addFields(rows: Row[], input: Input, placed: readonly Placed[], level: number, open: ReadonlySet<string>, wanted: string): void {
+function addFields(
+  rows: Row[],
+  input: Input,
+  view: View,
+  placed: readonly Placed[],
+  level: number,
+  open: ReadonlySet<string>,
+  wanted: string,
+): void {
   const shown = wanted === '' ? placed : placed.filter((one) => hasName(one, wanted));
   shown.forEach(({ node, path, item }, i) => {
-    const children = below(node.children, path, input.grouped);
+    const children = below(node.children, path, view);
     const key = `${input.id}:${pathKey(path)}`;
     const isOpen = children.length === 0 ? undefined : wanted !== '' || open.has(key);
     const text = item === undefined ? fieldName(path) : WORDS.item(item);
     const row = { kind: 'field', key, input, ref: { input: input.id, path }, field: node.field, text, level, isOpen } as const;
     rows.push({ ...row, name: nameOf(row), position: i + 1, size: shown.length });
-    if (isOpen) addFields(rows, input, children, level + 1, open, text.toLowerCase().includes(wanted) ? '' : wanted);
+    if (isOpen) addFields(rows, input, view, children, level + 1, open, text.toLowerCase().includes(wanted) ? '' : wanted);
   });
 }
 

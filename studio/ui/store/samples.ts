@@ -1,6 +1,6 @@
 /** Samples of the inputs of a model: asked for when an input is new or is read in another way, and given to the editor as its schema. */
-import type { Sample } from '../../client/samples.ts';
-import { readSample, type Trouble, troubleOf } from '../../client/service.ts';
+import { hasSample, readSample, type Sample } from '../../client/samples.ts';
+import { type Trouble, troubleOf } from '../../client/service.ts';
 import type { Id, Input } from '../../core/document.ts';
 import { recordsOf } from '../../core/elements/records.ts';
 import { fieldsByPath, type Schema } from '../../core/elements/schema.ts';
@@ -23,6 +23,8 @@ export interface Samples extends Store<SampleStates> {
   close(): void;
 }
 
+const NO_CATALOGUE = 'The fields of tables and queries are not shown yet.';
+
 /** What a sample depends on. */
 const keyOf = ({ location, format, dialect }: Input): string => JSON.stringify([location, format, dialect]);
 
@@ -41,9 +43,12 @@ export function followSamples(editor: Editor): Samples {
     asked.get(input.id)?.controller.abort();
     const controller = new AbortController();
     asked.set(input.id, { key: keyOf(input), controller });
+    if (!hasSample(input)) {
+      put(input.id, { kind: 'failed', trouble: { kind: 'refused', sentence: NO_CATALOGUE } });
+      return;
+    }
     if (store.get().get(input.id)?.kind !== 'read') put(input.id, { kind: 'reading' });
-    const { location, format, dialect } = input;
-    readSample({ location, format, ...(dialect && { dialect }), ...(deeper && { deeper }) }, controller.signal).then(
+    readSample(input, deeper, controller.signal).then(
       (sample) => {
         if (!controller.signal.aborted) put(input.id, { kind: 'read', sample });
       },
