@@ -1,10 +1,9 @@
 /** What the service reads of the beginning of an input. */
-import { Transport } from '../../client/http.ts';
-import type { Kind } from '../../src/infer/kinds.ts';
-import type { Input, Location, Path } from '../core/document.ts';
+import type { StudioField } from '../../client/types.ts';
+import type { Input, Location, Step } from '../core/document.ts';
 import type { FieldSample, SchemaField } from '../core/elements/schema.ts';
 import { pathKey } from '../core/levels.ts';
-import { baseUrl, transportOptions } from './service.ts';
+import { openService } from './service.ts';
 
 export interface Sample {
   readonly fields: readonly SchemaField[];
@@ -19,24 +18,6 @@ export interface Sample {
   readonly warnings: readonly string[];
 }
 
-interface Answer extends Omit<Sample, 'fields' | 'longest'> {
-  readonly fields: readonly {
-    readonly path: Path;
-    readonly holds: SchemaField['holds'];
-    readonly values?: {
-      readonly kind: Kind;
-      readonly objects: number;
-      readonly values: number;
-      readonly absent: number;
-      readonly nulls: number;
-      readonly distinct: number;
-      readonly isDistinctCut: boolean;
-      readonly examples: readonly string[];
-    };
-    readonly longest?: number;
-  }[];
-}
-
 /**
  * The first records of an input, or more of it.
  *
@@ -46,20 +27,23 @@ export async function readSample({ location, format, dialect }: Input, deeper: b
   const { delimiter, encoding } = dialect ?? {};
   const request = {
     location: addressOf(location),
-    format,
+    ...(format !== 'sql' && { format }),
     ...(delimiter !== undefined && { delimiter }),
     ...(encoding !== undefined && { encoding }),
     ...(deeper && { deeper }),
   };
-  const body = { type: 'application/json', text: JSON.stringify(request) };
-  const sent = await new Transport(baseUrl(), transportOptions()).send('POST', '/studio/samples', { body, signal, repeatable: true });
-  const answer = (await sent.json()) as Answer;
+  const answer = await openService().studio.sample(request, { signal });
   const lists = answer.fields.flatMap(({ path, longest }) => (longest === undefined ? [] : [[pathKey(path), longest] as const]));
+  const outermost = answer.fields.find(({ path }) => path.some(isEach))?.path ?? [];
+  // The list of the records is not always a field: the root of a document is none.
+  lists.push([pathKey(outermost.slice(0, Math.max(0, outermost.findIndex(isEach)))), answer.records]);
   return { ...answer, fields: answer.fields.map(fieldOf), longest: new Map(lists) };
 }
 
 /** Whether the service reads samples of it: tables have their fields in the catalogue. */
 export const hasSample = ({ location: { kind } }: Input): boolean => kind !== 'table' && kind !== 'query';
+
+const isEach = (step: Step): boolean => 'each' in step;
 
 function addressOf(location: Location): string {
   switch (location.kind) {
@@ -75,7 +59,7 @@ function addressOf(location: Location): string {
   }
 }
 
-function fieldOf({ path, holds, values }: Answer['fields'][number]): SchemaField {
+function fieldOf({ path, holds, values }: StudioField): SchemaField {
   if (values === undefined) return { path, holds };
   const { absent, nulls, kind, objects, values: count, distinct, isDistinctCut, examples } = values;
   const sample: FieldSample = { kind, objects, values: count, missing: absent + nulls, distinct, isDistinctCut, examples };

@@ -8,10 +8,10 @@ import { readToken } from './token.ts';
 const RETRIES = 1;
 
 /** Where the routes are: beside `/studio/`, also where a proxy puts a path before it. */
-export const baseUrl = (): string => new URL('..', document.baseURI).href;
+const baseUrl = (): string => new URL('..', document.baseURI).href;
 
 /** How requests are sent: with the token of the tab. */
-export const transportOptions = (): Omit<ClientOptions, 'service'> => ({
+const transportOptions = (): Omit<ClientOptions, 'service'> => ({
   retries: RETRIES,
   // Read for each request, so that signing in needs no new client.
   fetch: (url, init) => {

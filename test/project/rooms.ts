@@ -324,7 +324,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'studio/client': {
     purpose: 'What the page of the studio asks the service for, and the drafts that it keeps in the browser.',
-    uses: ['client', 'src/infer', 'src/mapping', 'studio/core'],
+    uses: ['client', 'src/mapping', 'studio/core'],
     withoutNode: true,
   },
   'studio/ui': {

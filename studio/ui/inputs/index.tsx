@@ -196,7 +196,7 @@ function InputLine({ row: { input } }: { readonly row: InputRow }): ReactNode {
           onSwitch={(grouped) => editor.dispatch('set-grouping', { id: input.id, grouped })}
         />
       ) : (
-        <span className="muted small" title={WORDS.flatHint}>
+        <span className="muted small" aria-hidden="true" title={WORDS.flatHint}>
           {WORDS.flat}
         </span>
       )}
@@ -236,7 +236,8 @@ function FieldLine({ row: { field, text } }: { readonly row: FieldRow }): ReactN
   const key = keySign(field);
   const share = nullShare(field);
   return (
-    <>
+    // The name of the row says all of it.
+    <span className="line" aria-hidden="true">
       <span className="sign">
         <Icon name={SIGNS[holds]} />
       </span>
@@ -257,6 +258,6 @@ function FieldLine({ row: { field, text } }: { readonly row: FieldRow }): ReactN
           <span className="small kind">{WORDS.kinds[sample.kind]}</span>
         </>
       )}
-    </>
+    </span>
   );
 }

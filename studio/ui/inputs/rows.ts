@@ -120,7 +120,7 @@ export function rowsOf(
       key,
       input,
       level: 1,
-      name: input.name,
+      name: hasSwitch(input) ? input.name : `${input.name}, ${WORDS.flat}`,
       position: i + 1,
       size: inputs.length,
       isOpen: top.length === 0 ? undefined : isOpen,

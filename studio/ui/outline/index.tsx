@@ -62,13 +62,13 @@ export default function OutlineTab(): ReactNode {
           onKey={press}
         >
           {({ kind, text, detail }) => (
-            <>
+            <span className="line" aria-hidden="true">
               <span className={`sign ${kind}`}>
                 <Icon name={SIGNS[kind] ?? 'value'} />
               </span>
               <span className="name grow">{text}</span>
               <span className="small muted">{detail}</span>
-            </>
+            </span>
           )}
         </Tree>
       )}

@@ -26,6 +26,7 @@ export interface TreeProps<R extends TreeRow> {
   readonly onActivate: (row: R, at: { readonly x: number; readonly y: number }) => void;
   /** Keys that the tree does not use itself. @returns whether it was used */
   readonly onKey?: (event: KeyboardEvent, row: R) => boolean;
+  /** What is seen of a row: what its name says already is hidden from screen readers. */
   readonly children: (row: R) => ReactNode;
   readonly draggable?: (row: R) => { readonly type: string; readonly data: string } | undefined;
 }
@@ -160,7 +161,6 @@ export function Tree<R extends TreeRow>(props: TreeProps<R>): ReactNode {
               aria-setsize={row.size}
               aria-expanded={row.isOpen}
               aria-selected={selected.has(row.key)}
-              aria-label={row.name}
               className={index === activeIndex ? 'active' : undefined}
               style={{ top: index * ROW_HEIGHT, '--depth': row.level - 1 } as React.CSSProperties}
               draggable={drag !== undefined}
@@ -193,6 +193,7 @@ export function Tree<R extends TreeRow>(props: TreeProps<R>): ReactNode {
               >
                 {row.isOpen !== undefined && <Icon name="open" />}
               </span>
+              <span className="hidden">{row.name}</span>
               {children(row)}
             </div>
           );

@@ -1,0 +1,1 @@
+import './inputs.test.ts';
