@@ -4,6 +4,7 @@ import { ProblemError } from '../../../client/http.ts';
 import type { Diagnostic, StudioMapping } from '../../../client/types.ts';
 import { type Drafts, draftId } from '../../client/drafts.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
+import type { Diff } from '../../core/history/diff.ts';
 import type { Editor } from './editor.ts';
 import { type CurrentText, textOf } from './text.ts';
 
@@ -23,7 +24,13 @@ const NOTHING = 'There is no entity yet, so the mapping would be empty. Draw one
 
 /** Why the model cannot be saved as it is; undefined: it can. */
 export const whyNotWritable = ({ origin, session }: ReturnType<Editor['get']>): string | undefined =>
-  origin.kept === 'text' && session.done.some(({ diff }) => diff.text === undefined) ? NOT_WRITABLE : undefined;
+  origin.kept === 'text' && session.done.some(({ diff }) => diff.text === undefined && !movesOnly(diff)) ? NOT_WRITABLE : undefined;
+
+/** Where blocks stand is no part of the text. */
+const movesOnly = ({ added, removed, changed, settings }: Diff): boolean =>
+  settings === undefined &&
+  [...added, ...removed].every(([, { kind }]) => kind === 'place') &&
+  changed.every(([{ kind }]) => kind === 'place');
 
 /** @param over the version of somebody else that is replaced, after its difference was shown */
 export async function saveModel(editor: Editor, { studio }: QuadmillClient, over?: string): Promise<SaveResult> {
@@ -49,7 +56,13 @@ export async function saveModel(editor: Editor, { studio }: QuadmillClient, over
   } catch (error) {
     if (!(error instanceof ProblemError)) return troubled(error);
     const { status, diagnostics: found } = error.problem;
-    if (status === 412) return conflictWith(text, studio.getMapping(name, { service }));
+    if (status === 412) {
+      const conflict = await conflictWith(text, studio.getMapping(name, { service }));
+      if (conflict.kind !== 'conflict' || conflict.theirs.text !== text) return conflict;
+      // The answer to an earlier request of this editor was lost, or both have drawn the same.
+      editor.markSaved({ ...origin, etag: conflict.theirs.etag, savedText: text }, session);
+      return { kind: 'saved' };
+    }
     return found === undefined ? troubled(error) : { kind: 'invalid', sentences: found.map(sentenceOf) };
   }
 }

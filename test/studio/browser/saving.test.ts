@@ -121,3 +121,19 @@ studio.soakTest(
   },
   { role: 'operator' },
 );
+
+studio.soakTest('a save whose answer was lost is no conflict when it is repeated', async (visit) => {
+  const { page, context, expectError } = visit;
+  await drawn(visit);
+  await change(page);
+  expectError(/ERR_FAILED|Failed to fetch|status of 412/);
+  let lost = 0;
+  await context.route('**/studio/mappings/*', async (route) => {
+    if (route.request().method() !== 'PUT' || lost++ > 0) return route.continue();
+    await route.fetch();
+    await route.abort();
+  });
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Everything is saved').waitFor();
+  expect(lost).toBeGreaterThan(1);
+});
