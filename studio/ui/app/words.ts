@@ -40,7 +40,6 @@ export const WORDS = {
     button: 'Sign in',
     wrong: 'The service does not accept this token.',
     missing: 'Type or paste a token.',
-    signOut: 'Sign out',
   },
   tryAgain: 'Try again',
   user: (actor: string, role: Role): string => (actor === 'anonymous' ? role : `${actor} · ${role}`),
@@ -73,5 +72,4 @@ export const WORDS = {
     replace: 'Replace theirs',
     lookFirst: 'Look at the difference first.',
   },
-  noModel: (name: string): string => `There is no model ${name}.`,
 } as const;

@@ -1,6 +1,5 @@
 /** Sentences of the tab of inputs. */
 export const WORDS = {
-  tab: 'Inputs',
   add: 'Add input',
   find: 'Find a field',
   empty: 'Drop a file here, or add one',
@@ -18,10 +17,8 @@ export const WORDS = {
   stop: 'Stop',
   deeper: 'Read more of it',
   remove: 'Remove',
-  more: (name: string): string => `More for ${name}`,
   samplesNeed: 'Samples need the role operator.',
   records: (records: number, complete: boolean): string => `${complete ? '' : 'first '}${records} ${records === 1 ? 'record' : 'records'}`,
-  noFields: 'No fields were found in what was read.',
   different: (values: number, objects: number): string => `different in ${values} of ${objects} records`,
   empty_: (share: string): string => `${share} have no value`,
   item: (number: number): string => `item ${number}`,
@@ -42,7 +39,6 @@ export const WORDS = {
     urlHint: 'http(s)://…, s3://…, or a path that the service may read',
     table: 'Table',
     query: 'Query',
-    name: 'Name',
     format: 'Format',
     add: 'Add',
     cancel: 'Cancel',

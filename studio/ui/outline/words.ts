@@ -1,6 +1,5 @@
 /** Sentences of the outline, and of the list of what can be connected. */
 export const WORDS = {
-  tab: 'Outline',
   tree: 'Entities, attributes and edges',
   empty: 'No entity yet',
   emptyHint: 'Choose a field in Inputs and make an entity of it: press E, or Enter for the menu.',

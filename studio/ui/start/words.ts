@@ -9,7 +9,6 @@ export const WORDS = {
   none: 'No model yet',
   noneHint: 'Draw a new one, or open a mapping that you have.',
   noneFound: (text: string): string => `No model is named like “${text}”.`,
-  noneYet: 'The service has no mapping directory with models yet.',
   loading: 'Loading the models …',
   tryAgain: 'Try again',
   name: 'Name',
@@ -41,8 +40,6 @@ export const WORDS = {
     taken: (name: string): string => `There is a model ${name} already.`,
   },
   notReadable: (name: string): string => `${name} cannot be read as text.`,
-  scheme: 'Colours',
-  schemes: { system: 'as the system', light: 'light', dark: 'dark' },
 } as const;
 
 export const LANGUAGE_NAMES = [
