@@ -184,7 +184,14 @@ export const SCHEMAS = {
     ...SAVED_BY,
     draft: { type: 'boolean', description: 'There is a draft' },
   }),
-  StudioMapping: record({ text, language: MAPPING_LANGUAGE, side: SIDE, etag: text, ...SAVED_BY }),
+  StudioMapping: record({
+    text,
+    language: MAPPING_LANGUAGE,
+    location: { ...text, description: 'Path or URL by which a run names the file as its `mappingURL`' },
+    side: SIDE,
+    etag: text,
+    ...SAVED_BY,
+  }),
   StudioMappingUpdate: record(
     { text },
     { side: { type: 'object', description: 'The side file; left out: it stays, `{}`: there is none' } },

@@ -240,6 +240,8 @@ export type StudioMappingEntry = {
 export type StudioMapping = {
   readonly text: string;
   readonly language: "turtle" | "yarrrml";
+  /** Path or URL by which a run names the file as its `mappingURL` */
+  readonly location: string;
   /** The side file; null: there is none */
   readonly side: Readonly<Record<string, unknown>> | null;
   readonly etag: string;

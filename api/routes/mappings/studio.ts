@@ -60,7 +60,7 @@ export function mappingRoutes(api: Api, services: readonly Service[]): readonly 
         const { name, path: file } = await fileOf(api, call);
         const saved = await readSaved(filesOf(api), file);
         if (saved === undefined) throw new Fault('request/not-found', `There is no mapping ${name}`);
-        return { status: 200, body: { ...saved, language: languageOf(name) }, headers: tagHeader(saved.etag) };
+        return { status: 200, body: { ...saved, language: languageOf(name), location: file }, headers: tagHeader(saved.etag) };
       },
     },
     {

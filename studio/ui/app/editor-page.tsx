@@ -7,6 +7,7 @@ import { type Action, KeyList, Palette } from '../palette/index.tsx';
 import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import Preview from '../preview/index.tsx';
+import { RunButton } from '../run/index.tsx';
 import { goTo, type Place } from '../store/address.ts';
 import { useEditor, useEditorState } from '../store/context.tsx';
 import { type Editor, hasChanges, type Mode } from '../store/editor.ts';
@@ -107,6 +108,7 @@ function Toolbar({ place, find }: { readonly place: ModelPlace; readonly find: (
       <Button kind="quiet" icon="search" className="finder" onClick={find}>
         {WORDS.find} <kbd>Ctrl+K</kbd>
       </Button>
+      <RunButton />
       <span className="user">{WORDS.user(user.actor, user.role)}</span>
     </Region>
   );

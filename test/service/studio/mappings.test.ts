@@ -70,7 +70,7 @@ describe('versions', () => {
     expect(headers.get('etag')).toBe(`"${body.etag}"`);
     const read = await get('shop.ttl');
     const saved = { etag: body.etag, by: 'ada', at: expect.stringMatching(/^20..-.*Z$/), language: 'turtle' };
-    expect([read.status, read.body]).toEqual([200, { text: MAPPING, side, ...saved }]);
+    expect([read.status, read.body]).toEqual([200, { text: MAPPING, side, location: at('shop.ttl'), ...saved }]);
     expect((await send('GET', '/studio/mappings')).body).toEqual({ mappings: [{ name: 'shop.ttl', ...saved, draft: false }] });
     expect(await readFile(at('shop.ttl'), 'utf8')).toBe(MAPPING);
     expect((await readdir(at())).sort()).toEqual(['shop.ttl', 'shop.ttl.studio.json']);

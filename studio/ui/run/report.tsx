@@ -1,0 +1,96 @@
+/** What a run came to. */
+import type { ReactNode } from 'react';
+import type { FailureMessage, RunView, SuccessReport, WriterReport } from '../../../client/types.ts';
+import { WORDS } from './words.ts';
+
+type Outcome = NonNullable<RunView['outcome']>;
+
+/** What can be done with the files of statements that a run has made. */
+export type AfterRun = (files: readonly string[]) => ReactNode;
+
+export function Report({ outcome, after }: { readonly outcome: Outcome; readonly after: AfterRun | undefined }): ReactNode {
+  if (outcome.state !== 'completed') return <Failure failure={outcome.failure} />;
+  const { report } = outcome;
+  return (
+    <>
+      {'target' in report ? <Written report={report} /> : <Made report={report} after={after} />}
+      {report.warnings.length > 0 && (
+        <>
+          <h4>{WORDS.warnings}</h4>
+          <ul className="sentences">
+            {report.warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
+
+function Made({ report, after }: { readonly report: SuccessReport; readonly after: AfterRun | undefined }): ReactNode {
+  const { records, quads, processingTime, rejectedRecords, outputFileLocations, targetFileLocations = [] } = report;
+  const files = [...outputFileLocations, ...targetFileLocations];
+  return (
+    <>
+      <p>
+        {WORDS.counts(records, quads)} {WORDS.took(processingTime)}
+      </p>
+      {rejectedRecords > 0 && <p className="trouble">{WORDS.rejected(rejectedRecords)}</p>}
+      <h4>{WORDS.outputs}</h4>
+      {files.length === 0 ? <p>{WORDS.noOutput}</p> : null}
+      <ul className="run-outputs">
+        {files.map((file) => (
+          <li key={file}>
+            <code>{file}</code>
+            {/^https?:/i.test(file) && (
+              <a href={file} target="_blank" rel="noreferrer">
+                {WORDS.openOutput}
+              </a>
+            )}
+          </li>
+        ))}
+      </ul>
+      {outputFileLocations.length > 0 && after?.(outputFileLocations)}
+    </>
+  );
+}
+
+const Written = ({ report }: { readonly report: WriterReport }): ReactNode => (
+  <>
+    <p>
+      {WORDS.write.written(report.quadsWritten, report.target, report.mode)} {WORDS.took(report.processingTime)}
+    </p>
+    {report.rejectedRecords > 0 && (
+      <>
+        <p className="trouble">{WORDS.rejectedStatements(report.rejectedRecords)}</p>
+        <ul className="sentences">
+          {report.rejectedStatements.map(({ input, line, statement, fault }) => (
+            <li key={`${input} ${line}`}>
+              {input}:{line} <code>{statement}</code> {fault.message}
+            </li>
+          ))}
+        </ul>
+      </>
+    )}
+  </>
+);
+
+type PlaceName = keyof typeof WORDS.place;
+const PLACES = Object.entries(WORDS.place) as readonly (readonly [PlaceName, string])[];
+
+/** The sentence of a failure, the place that it names, and what to do. */
+const Failure = ({ failure: { error, detail } }: { readonly failure: FailureMessage }): ReactNode => (
+  <>
+    <p className="trouble">{detail.message === '' ? error : detail.message}</p>
+    {detail.hint !== undefined && <p>{detail.hint}</p>}
+    <dl className="run-place">
+      {PLACES.filter(([name]) => detail.place[name] !== undefined).map(([name, label]) => (
+        <div key={name}>
+          <dt>{label}</dt>
+          <dd>{detail.place[name]}</dd>
+        </div>
+      ))}
+    </dl>
+  </>
+);
