@@ -33,6 +33,28 @@ const SAVED_BY = {
   at: { type: ['string', 'null'], format: 'date-time', description: 'When it was saved; null: not known' },
 } as const;
 
+/** The text of a mapping, and what is read for it. */
+const PREVIEWED = {
+  name: {
+    type: 'string',
+    pattern: String.raw`^[^/\\\u0000]+\.(ttl|yml|yaml)$`,
+    maxLength: 200,
+    description: 'Its extension tells the language',
+    examples: ['shop.ttl'],
+  },
+  text: { type: 'string', maxLength: 4 * 2 ** 20 },
+} as const;
+const PREVIEWED_WITH = {
+  service: { type: 'string', enum: ['semi-structured-transformer', 'sql-transformer'], description: 'Default: the first transformer' },
+  inputs: {
+    type: 'array',
+    maxItems: 1_000,
+    items: record({ name: { ...text, description: 'Of the source in the mapping' }, url: { ...text, description: 'What is read for it' } }),
+    description: 'Sources that are not named here are read from where the mapping says',
+  },
+  records: { type: 'integer', minimum: 10, maximum: 1_000, description: 'Of each iterator. Default: 100' },
+} as const;
+
 export const SCHEMAS = {
   ProcessRequest: PROCESS_REQUEST,
   SuccessReport: record(
@@ -267,6 +289,69 @@ export const SCHEMAS = {
     distinct: { ...count, description: 'Different values, at most 1000' },
     isDistinctCut: { type: 'boolean', description: 'There may be more different values' },
     examples: { ...texts, description: 'The first different values, the beginning of each' },
+  }),
+  StudioPreviewRequest: record(PREVIEWED, PREVIEWED_WITH),
+  StudioPreview: record(
+    {
+      statements: { type: 'array', items: ref('StudioPreviewStatement'), description: 'Each once, at most 5000' },
+      triplesMaps: { type: 'array', items: ref('StudioPreviewMap') },
+      records: { ...count, description: 'That were read, over all iterators' },
+      cut: { ...texts, description: 'Inputs that have more records' },
+      more: { type: 'boolean', description: 'There are more statements than are given' },
+      rejected: { type: 'array', items: record({ triplesMap: text, fault: { type: 'object' } }), description: 'Records, the first 100' },
+      warnings: texts,
+      diagnostics: { type: 'array', items: ref('StudioDiagnostic'), description: 'Of the mapping; with an error, nothing is mapped' },
+    },
+    { fault: { type: 'object', description: 'Why the rest is missing' } },
+  ),
+  StudioPreviewStatement: record({
+    text: { ...text, description: 'N-Quads, without the end of the line' },
+    by: {
+      type: 'array',
+      description: 'The first three that make it. Empty: a join, or a gather map over several records',
+      items: record(
+        { map: { ...count, description: 'Index in `triplesMaps`' } },
+        { input: text, record: { ...count, description: 'Position in the input, from 0' } },
+      ),
+    },
+  }),
+  StudioPreviewMap: record(
+    { id: text, name: text, line: count, column: count, records: count, statements: count, rejected: count },
+    {
+      empty: { ...text, description: 'Why it made no statement' },
+      without: {
+        type: 'array',
+        description: 'Records without any statement, the first 100. Absent: joins make statements too',
+        items: record({ record: count }, { input: text }),
+      },
+    },
+  ),
+  StudioDiagnostic: record(
+    { severity: { type: 'string', enum: ['error', 'warning'] }, code: text, line: count, column: count, message: text },
+    { hint: text },
+  ),
+  StudioStatementRequest: record(
+    { ...PREVIEWED, statement: { type: 'string', pattern: NOT_BLANK, maxLength: 100_000, description: 'A line of N-Quads' } },
+    PREVIEWED_WITH,
+  ),
+  StudioStatement: record({
+    rows: {
+      type: 'array',
+      description: 'The first 20',
+      items: record({ record: ref('StudioRecord') }, { parent: ref('StudioRecord') }),
+    },
+    count,
+    partial: { type: 'boolean', description: 'Others may make it, too' },
+  }),
+  StudioRecord: record({
+    triplesMap: { ...text, description: 'IRI, or `_:label`' },
+    line: count,
+    column: count,
+    places: {
+      type: 'array',
+      items: record({ items: { type: 'array', items: record({ name: text, index: count }) } }, { input: text, record: count }),
+    },
+    values: { type: 'array', items: record({ name: text, values: texts }), description: 'What the rule reads of the record' },
   }),
   StudioFunctions: record({ functions: { type: 'array', items: ref('StudioFunction') } }),
   StudioFunction: record({

@@ -7,8 +7,12 @@ import type {
   StudioMappingEntry,
   StudioMappings,
   StudioMappingUpdate,
+  StudioPreview,
+  StudioPreviewRequest,
   StudioSample,
   StudioSampleRequest,
+  StudioStatement,
+  StudioStatementRequest,
   StudioSaved,
   StudioUpload,
   StudioUser,
@@ -98,6 +102,18 @@ export class StudioClient {
   sample(request: StudioSampleRequest, { signal }: CallOptions = {}): Promise<StudioSample> {
     const body = { type: 'application/json', text: JSON.stringify(request) };
     return this.#json('POST', '/samples', { signal, repeatable: true, body });
+  }
+
+  /** What a mapping makes of the first records. Ends when `signal` says so, and the question is withdrawn. */
+  preview(request: StudioPreviewRequest, { signal }: CallOptions = {}): Promise<StudioPreview> {
+    const body = { type: 'application/json', text: JSON.stringify(request) };
+    return this.#json('POST', '/previews', { signal, repeatable: true, body });
+  }
+
+  /** The records that make a statement. */
+  findStatement(request: StudioStatementRequest, { signal }: CallOptions = {}): Promise<StudioStatement> {
+    const body = { type: 'application/json', text: JSON.stringify(request) };
+    return this.#json('POST', '/statements', { signal, repeatable: true, body });
   }
 }
 

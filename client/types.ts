@@ -347,6 +347,134 @@ export type StudioFieldValues = {
   readonly examples: ReadonlyArray<string>;
 };
 
+export type StudioPreviewRequest = {
+  /** Its extension tells the language */
+  readonly name: string;
+  readonly text: string;
+  /** Default: the first transformer */
+  readonly service?: "semi-structured-transformer" | "sql-transformer";
+  /** Sources that are not named here are read from where the mapping says */
+  readonly inputs?: ReadonlyArray<{
+    /** Of the source in the mapping */
+    readonly name: string;
+    /** What is read for it */
+    readonly url: string;
+  }>;
+  /** Of each iterator. Default: 100 */
+  readonly records?: number;
+};
+
+export type StudioPreview = {
+  /** Each once, at most 5000 */
+  readonly statements: ReadonlyArray<StudioPreviewStatement>;
+  readonly triplesMaps: ReadonlyArray<StudioPreviewMap>;
+  /** That were read, over all iterators */
+  readonly records: number;
+  /** Inputs that have more records */
+  readonly cut: ReadonlyArray<string>;
+  /** There are more statements than are given */
+  readonly more: boolean;
+  /** Records, the first 100 */
+  readonly rejected: ReadonlyArray<{
+    readonly triplesMap: string;
+    readonly fault: Readonly<Record<string, unknown>>;
+  }>;
+  readonly warnings: ReadonlyArray<string>;
+  /** Of the mapping; with an error, nothing is mapped */
+  readonly diagnostics: ReadonlyArray<StudioDiagnostic>;
+  /** Why the rest is missing */
+  readonly fault?: Readonly<Record<string, unknown>>;
+};
+
+export type StudioPreviewStatement = {
+  /** N-Quads, without the end of the line */
+  readonly text: string;
+  /** The first three that make it. Empty: a join, or a gather map over several records */
+  readonly by: ReadonlyArray<{
+    /** Index in `triplesMaps` */
+    readonly map: number;
+    readonly input?: string;
+    /** Position in the input, from 0 */
+    readonly record?: number;
+  }>;
+};
+
+export type StudioPreviewMap = {
+  readonly id: string;
+  readonly name: string;
+  readonly line: number;
+  readonly column: number;
+  readonly records: number;
+  readonly statements: number;
+  readonly rejected: number;
+  /** Why it made no statement */
+  readonly empty?: string;
+  /** Records without any statement, the first 100. Absent: joins make statements too */
+  readonly without?: ReadonlyArray<{
+    readonly record: number;
+    readonly input?: string;
+  }>;
+};
+
+export type StudioDiagnostic = {
+  readonly severity: "error" | "warning";
+  readonly code: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  readonly hint?: string;
+};
+
+export type StudioStatementRequest = {
+  /** Its extension tells the language */
+  readonly name: string;
+  readonly text: string;
+  /** A line of N-Quads */
+  readonly statement: string;
+  /** Default: the first transformer */
+  readonly service?: "semi-structured-transformer" | "sql-transformer";
+  /** Sources that are not named here are read from where the mapping says */
+  readonly inputs?: ReadonlyArray<{
+    /** Of the source in the mapping */
+    readonly name: string;
+    /** What is read for it */
+    readonly url: string;
+  }>;
+  /** Of each iterator. Default: 100 */
+  readonly records?: number;
+};
+
+export type StudioStatement = {
+  /** The first 20 */
+  readonly rows: ReadonlyArray<{
+    readonly record: StudioRecord;
+    readonly parent?: StudioRecord;
+  }>;
+  readonly count: number;
+  /** Others may make it, too */
+  readonly partial: boolean;
+};
+
+export type StudioRecord = {
+  /** IRI, or `_:label` */
+  readonly triplesMap: string;
+  readonly line: number;
+  readonly column: number;
+  readonly places: ReadonlyArray<{
+    readonly items: ReadonlyArray<{
+      readonly name: string;
+      readonly index: number;
+    }>;
+    readonly input?: string;
+    readonly record?: number;
+  }>;
+  /** What the rule reads of the record */
+  readonly values: ReadonlyArray<{
+    readonly name: string;
+    readonly values: ReadonlyArray<string>;
+  }>;
+};
+
 export type StudioFunctions = {
   readonly functions: ReadonlyArray<StudioFunction>;
 };

@@ -8,7 +8,7 @@ import { atMost } from '../src/core/abort.ts';
 import { Fault, type FaultData } from '../src/core/fault.ts';
 import type { QueueBackend } from './backend/backend.ts';
 import { NO_WORKERS } from './backend/worker-registry.ts';
-import { PREVIEW_QUEUE } from './jobs.ts';
+import { PREVIEW_QUEUE, type Transformer } from './jobs.ts';
 
 /** Of `POST /studio/samples`. */
 export interface SampleQuestion {
@@ -23,7 +23,29 @@ export interface SampleQuestion {
   readonly deeper?: boolean | undefined;
 }
 
-export type Question = SampleQuestion;
+/** The text of a mapping, and what it reads. */
+interface MappingOf {
+  readonly service: Transformer;
+  /** Name of the mapping file, which tells the language. */
+  readonly name: string;
+  readonly text: string;
+  readonly inputs: readonly { readonly name: string; readonly url: string }[];
+  /** Of each iteration, from 10 to 1000. */
+  readonly records: number;
+}
+
+/** Of `POST /studio/previews`. */
+export interface PreviewQuestion extends MappingOf {
+  readonly kind: 'preview';
+}
+
+/** Of `POST /studio/statements`. */
+export interface StatementQuestion extends MappingOf {
+  readonly kind: 'statement';
+  readonly statement: string;
+}
+
+export type Question = SampleQuestion | PreviewQuestion | StatementQuestion;
 
 export interface QuestionJob {
   readonly question: Question;

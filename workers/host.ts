@@ -9,7 +9,7 @@ import { ALL_SERVICES, type Outcome, type RunPayload, SERVICE_QUEUES, type Servi
 import { targetOf } from '../queues/requests/writer.ts';
 import { directories } from '../src/config/directories.ts';
 import { assertLicensed } from '../src/config/licence.ts';
-import { previewAccessOf, s3AccessOf, webAccessOf } from '../src/config/run-defaults.ts';
+import { s3AccessOf, webAccessOf } from '../src/config/run-defaults.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { atMost, within } from '../src/core/abort.ts';
 import { Fault } from '../src/core/fault.ts';
@@ -19,6 +19,7 @@ import { announce, type DeleteSources, type PublishOutcome, type RecordProvenanc
 import { deleteSources as deleteSourcesOf } from './jobs/delete-source.ts';
 import { openJobWorkers } from './jobs/job-workers.ts';
 import { openPreviewWorker } from './jobs/preview.ts';
+import { previewAccess } from './jobs/preview-access.ts';
 import { cleanUpRun } from './jobs/transform.ts';
 import { cleanUpWrite } from './jobs/write.ts';
 import { writeProvenance } from './output/provenance.ts';
@@ -117,7 +118,7 @@ export async function startWorkers(
     ),
   );
   const preview = services.some((service) => service !== 'graph-writer')
-    ? openPreviewWorker(backend, async () => previewAccessOf(await config.refresh(), workingDirectory), common, logger)
+    ? openPreviewWorker(backend, previewAccess({ config, workingDirectory, functions }), common, logger)
     : undefined;
 
   let running = true;

@@ -134,24 +134,6 @@ const localPaths = (places: readonly string[], workingDirectory: string): readon
     }
   });
 
-/** What the questions of the studio may read, and how much of it. Files that must be read as a whole stand in the spill directory. */
-export const previewAccessOf = (snapshot: Snapshot, workingDirectory: string) => ({
-  workingDirectory,
-  reach: reachOf(snapshot, workingDirectory),
-  web: webAccessOf(snapshot),
-  limits: { ...NO_LIMITS, inflationRatio: snapshot.MAX_INFLATION_RATIO },
-  maxRecordBytes: Math.min(snapshot.MAX_RECORD_BYTES, PREVIEW_RECORD_BYTES),
-  files: {
-    directory: directories(snapshot, workingDirectory).spill,
-    memoryBytes: PREVIEW_RECORD_BYTES,
-    inflationRatio: snapshot.MAX_INFLATION_RATIO,
-    inputBytes: snapshot.MAX_INPUT_BYTES,
-  },
-});
-
-/** A thread of 256 MB reads them. */
-const PREVIEW_RECORD_BYTES = 32 * 2 ** 20;
-
 /** Time limits of requests to the embedded store, in seconds. */
 export const storeLimitsOf = ({ EMBEDDED_QUERY_SECONDS }: Pick<Snapshot, 'EMBEDDED_QUERY_SECONDS'>) => ({
   querySeconds: EMBEDDED_QUERY_SECONDS,

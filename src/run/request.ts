@@ -108,6 +108,8 @@ export interface RunRequest {
   readonly startedAt?: number;
   /** Mapping files, as URLs or paths; at least one. */
   readonly mappings: readonly string[];
+  /** Texts of mappings in place of `mappings`, with the URLs or paths that they have or are to have. Never part of a job. */
+  readonly documents?: readonly { readonly name: string; readonly text: string }[] | undefined;
   readonly inputs: readonly InputBinding[];
   /** Leaves out triples maps whose sources are neither bound by `inputs` nor joined to a bound one. */
   readonly boundOnly?: boolean | undefined;
@@ -235,9 +237,10 @@ export interface RunHooks {
   readonly openTarget?: (target: LogicalTarget) => Promise<Pick<QuadSink, 'write'>>;
   /**
    * Called with what a triples map makes of each row, without removing duplicates if `RunRequest.distinct` is off: the lines in pieces, which
-   * it must consume, and the input. The lines do not reach the sink. Not with threads.
+   * it must consume, the input, and the position of the record in it, from 0. The lines do not reach the sink; those of joins and of gather
+   * maps over several records do. Not with threads.
    */
-  readonly row?: (map: MapInfo, lines: Iterable<string>, input: string | undefined) => void;
+  readonly row?: (map: MapInfo, lines: Iterable<string>, input: string | undefined, record: number | undefined) => void;
   /** Called with each subject that may have statements, as N-Quads text in one-byte form; some of them more than once. Not with threads. */
   readonly subject?: (token: string) => void;
 }

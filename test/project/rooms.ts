@@ -227,6 +227,19 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'Which rules of a mapping can make a statement, and which records do.',
     uses: ['src/core', 'src/mapping', 'src/nquads', 'src/plan', 'src/run'],
   },
+  'src/preview': {
+    purpose: 'What a mapping makes of the first records, and what makes a statement: for the studio.',
+    uses: [
+      'src/core',
+      'src/custom-functions',
+      'src/explain',
+      'src/mapping',
+      'src/nquads',
+      'src/plan/algebra.ts',
+      'src/run',
+      'src/sinks/sink.ts',
+    ],
+  },
   queues: {
     purpose: 'Kinds of jobs, runs, the backends of the queue, requests, messages and the schedule.',
     folders: {
@@ -265,6 +278,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/config',
       'src/nquads',
       'src/property-graph',
+      'src/preview',
       'src/run',
       'src/sampling/fields.ts',
       'src/sinks',

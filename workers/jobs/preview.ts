@@ -2,7 +2,7 @@
 import type { Worker } from 'bullmq';
 import type { QueueBackend, WorkerSettings } from '../../queues/backend/backend.ts';
 import { PREVIEW_QUEUE } from '../../queues/jobs.ts';
-import type { QuestionJob, Reply } from '../../queues/preview.ts';
+import type { Question, QuestionJob, Reply } from '../../queues/preview.ts';
 import { Fault } from '../../src/core/fault.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
 import { type PreviewAccess, PreviewThread } from '../threads/preview.ts';
@@ -24,7 +24,7 @@ const MAX_STARTS = 3;
 /** Takes no questions before its worker is run. `access` is read for each question. */
 export function openPreviewWorker(
   backend: QueueBackend,
-  access: () => Promise<PreviewAccess>,
+  access: (question: Question) => Promise<PreviewAccess>,
   common: WorkerSettings,
   logger: Logger,
 ): PreviewWorker {
@@ -34,7 +34,7 @@ export function openPreviewWorker(
     for (let starts = startsBefore + 1; ; starts++) {
       try {
         if (starts > MAX_STARTS) throw new Fault('run/lost', `The question has ended ${MAX_STARTS} workers`);
-        return { answer: await thread.ask({ question, access: await access() }, signal) };
+        return { answer: await thread.ask({ question, access: await access(question) }, signal) };
       } catch (error) {
         const fault = Fault.of(error);
         if (fault.code !== 'run/lost' || starts >= MAX_STARTS) return { fault: fault.toJSON() };

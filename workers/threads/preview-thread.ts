@@ -1,4 +1,5 @@
 /** The script of the thread that answers the questions of the studio, one at a time. */
+import { join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { Fault } from '../../src/core/fault.ts';
 import { unpackSecrets } from '../../src/core/secret.ts';
@@ -15,6 +16,23 @@ port.on('message', (message: ToPreviewThread) => {
   );
 });
 
-function answer({ question, access }: PreviewCommand): Promise<unknown> {
-  return sampleFields(question, access);
+/** A question that is not waited for any more ends with the thread. */
+const NEVER = new AbortController().signal;
+
+async function answer({ question, access }: PreviewCommand): Promise<unknown> {
+  if (question.kind === 'sample') return sampleFields(question, access.sample);
+  const { run, mappings } = access;
+  if (run === undefined || mappings === undefined) throw new Fault('internal/error', 'A question about a mapping needs what a run needs');
+  const mapping = { ...question, name: placeIn(mappings, question.name) };
+  // Loaded at the first question about a mapping: samples are asked for first.
+  if (question.kind === 'statement') {
+    const { findStatement } = await import('../../src/preview/statement.ts');
+    return findStatement({ ...mapping, statement: question.statement }, run, NEVER);
+  }
+  const { previewMapping } = await import('../../src/preview/preview.ts');
+  return previewMapping(mapping, run, NEVER);
 }
+
+/** A file of a directory, both URLs or paths. */
+const placeIn = (directory: string, name: string): string =>
+  /^[a-z][a-z0-9+.-]*:/i.test(directory) ? `${directory.replace(/\/?$/, '/')}${encodeURIComponent(name)}` : join(directory, name);

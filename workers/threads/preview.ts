@@ -8,10 +8,17 @@ import { compiled } from '../../src/core/compiled.ts';
 import { Fault, type FaultData } from '../../src/core/fault.ts';
 import { type Packed, packSecrets } from '../../src/core/secret.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
+import type { RunAccess } from '../../src/preview/preview.ts';
 import type { FieldsAccess } from '../../src/sampling/fields.ts';
 
 /** What a question may use, as the options say at this moment. */
-export type PreviewAccess = FieldsAccess;
+export interface PreviewAccess {
+  readonly sample: FieldsAccess;
+  /** Of a question about a mapping. */
+  readonly run?: RunAccess;
+  /** Where its relative sources stand: a directory, as URL or path. */
+  readonly mappings?: string;
+}
 
 export interface PreviewCommand {
   readonly question: Question;
@@ -124,10 +131,7 @@ async function answerOf(thread: Worker, command: PreviewCommand, signal: AbortSi
         ),
       );
       on('exit', (code: number) => give(new Fault('run/lost', `The thread ended with code ${code}`)));
-      const timer = setTimeout(
-        () => give(new Fault('limit/exceeded', `The input did not give its beginning within ${ANSWER_MS / 1_000} s`)),
-        ANSWER_MS,
-      );
+      const timer = setTimeout(() => give(new Fault('limit/exceeded', `There was no answer within ${ANSWER_MS / 1_000} s`)), ANSWER_MS);
       const abort = (): void => give(new Fault('run/cancelled', 'Nobody waits for the answer any more'));
       signal.addEventListener('abort', abort);
       removers.push(

@@ -370,7 +370,7 @@ export class Execution {
           if (first + i >= this.#firstRecords) continue;
           for (const check of checks) check.see(record, first + i);
           const made = program === undefined ? '' : program.map(record, first + i);
-          if (observe !== undefined) show(observe, program, made, input);
+          if (observe !== undefined) show(observe, program, made, input, first + i);
           else if (typeof made === 'string') text += made;
           else {
             this.#pieces.push(text);
@@ -423,7 +423,7 @@ export class Execution {
         for (const check of checks) check.see(row, position);
         const made = program === undefined ? '' : program.map(row, position);
         const observe = this.#hooks.row;
-        if (observe !== undefined) show(observe, program, made, place.input);
+        if (observe !== undefined) show(observe, program, made, place.input, place.record);
         else if (typeof made === 'string') this.#emit(made);
         else (long ??= []).push({ consumer, pieces: made });
       } catch (error) {
@@ -622,8 +622,9 @@ function show(
   program: MapProgram | undefined,
   made: string | Iterable<string>,
   input: string | undefined,
+  record: number | undefined,
 ): void {
-  if (program !== undefined) observe(program.triplesMap, typeof made === 'string' ? [made] : made, input);
+  if (program !== undefined) observe(program.triplesMap, typeof made === 'string' ? [made] : made, input, record);
 }
 
 function countLines(text: string): number {

@@ -32,12 +32,14 @@ export interface LoadedMapping {
  *
  * @throws Fault mapping/syntax, mapping/invalid — the message lists every diagnostic; and those of `readMappingDocuments`
  */
-export async function loadMapping(
-  urls: readonly string[],
+export const loadMapping = async (urls: readonly string[], read: ReadOptions, options: DocumentOptions): Promise<LoadedMapping> =>
+  loadDocuments(await readMappingDocuments(urls, options), read);
+
+/** As `loadMapping`, from texts. @throws Fault mapping/syntax, mapping/invalid */
+export async function loadDocuments(
+  documents: readonly MappingDocument[],
   { baseIri, separate = false, functions }: ReadOptions,
-  options: DocumentOptions,
 ): Promise<LoadedMapping> {
-  const documents = await readMappingDocuments(urls, options);
   const digests = documents.map(({ name, text }) => ({ url: name, sha256: createHash('sha256').update(text).digest('hex') }));
   const key = JSON.stringify([baseIri, separate, digests, functions?.version]);
   const known = remembered.get(key);

@@ -14,7 +14,7 @@ import type { RdfVersion } from '../../sinks/sink.ts';
 import type { Databases } from '../databases/databases.ts';
 import { DEFAULT_BASE, type RunRequest } from '../request.ts';
 import { bindSources, type DocumentPlace, locateInputs } from './inputs.ts';
-import { type LoadedMapping, loadMapping } from './load.ts';
+import { type LoadedMapping, loadDocuments, loadMapping } from './load.ts';
 import { leftOutText, selectBound } from './selection.ts';
 
 export interface PreparedRun {
@@ -51,11 +51,15 @@ export async function prepareRun(
   const functions = await openCustomFunctions(request);
   let databases: Databases | undefined;
   try {
-    const loaded = await loadMapping(
-      request.mappings,
-      { baseIri: base, separate: request.boundOnly === true, functions },
-      { workingDirectory: request.workingDirectory, reach: request.reach, s3: request.web.s3, ...(signal === undefined ? {} : { signal }) },
-    );
+    const read = { baseIri: base, separate: request.boundOnly === true, functions };
+    const loaded = await (request.documents === undefined
+      ? loadMapping(request.mappings, read, {
+          workingDirectory: request.workingDirectory,
+          reach: request.reach,
+          s3: request.web.s3,
+          ...(signal === undefined ? {} : { signal }),
+        })
+      : loadDocuments(request.documents, read));
     const { mapping, warnings, documents } = selected(loaded, request);
     databases = await openDatabases(mapping, request, snapshots, signal);
     const whole = planBy(planner, mapping, base, databases, request);

@@ -60,6 +60,8 @@ const TABLE = `
   DELETE /studio/mappings/{name}                             admin
   POST   /studio/uploads                                     operator
   POST   /studio/samples                                     operator
+  POST   /studio/previews                                    operator
+  POST   /studio/statements                                  operator
   GET    /health/live                                        all
   GET    /health/ready                                       all
   GET    /metrics                                            viewer

@@ -1,0 +1,141 @@
+/** Previews of mappings by the built service: statements with what makes them, diagnostics, and the records of a statement. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { StudioPreview, StudioStatement } from '../../../client/types.ts';
+import { temporaryDirectory } from '../../support/queues/backends.ts';
+import { JOIN_MAPPING, PEOPLE, PEOPLE_LINES, peopleMapping } from '../../support/service/inputs.ts';
+import { type Answer, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let service: ServiceProcess;
+const at = (name: string): string => join(directory.path, name);
+const urlOf = (name: string): string => pathToFileURL(at(name)).href;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  for (const format of ['csv', 'json', 'xml'] as const) await writeFile(at(`people.${format}`), PEOPLE[format]);
+  await writeFile(at('towned.csv'), 'id,name,town\n1,Ann,BS\n2,Bob,ZZ\n3,Cid,BS\n');
+  await writeFile(at('towns.csv'), 'code,name\nBS,Basel\nZH,Zurich\n');
+  service = await startService({ cwd: directory.path, env: { DATA_DIR: at('data'), MAX_BODY_BYTES: '200000' } });
+});
+afterAll(async () => {
+  await service?.stop();
+  await directory.remove();
+});
+
+const ask = (question: object, route = 'previews'): Promise<Answer> => postJson(`${service.url}/studio/${route}`, question);
+const previewOf = async (question: object): Promise<StudioPreview> => {
+  const { status, body } = await ask(question);
+  expect({ status, body }).toMatchObject({ status: 200 });
+  return body as unknown as StudioPreview;
+};
+const TEXT = peopleMapping('csv', 'people.csv');
+const INPUTS = [{ name: 'people.csv', url: '' }];
+const inputs = () => INPUTS.map(({ name }) => ({ name, url: urlOf(name) }));
+
+test.each(['csv', 'json', 'xml'] as const)('the statements of %s are those of a run, each with its record', async (format) => {
+  const name = `people.${format}`;
+  const preview = await previewOf({ name: 'people.ttl', text: peopleMapping(format, name), inputs: [{ name, url: urlOf(name) }] });
+  expect(preview.statements.map(({ text }) => text)).toEqual(PEOPLE_LINES);
+  expect(preview.statements.map(({ by }) => by)).toEqual([
+    [{ map: 0, input: urlOf(name), record: 0 }],
+    [{ map: 0, input: urlOf(name), record: 1 }],
+  ]);
+  expect(preview).toMatchObject({ records: 2, cut: [], more: false, rejected: [], warnings: [], diagnostics: [] });
+  const line =
+    peopleMapping(format, name)
+      .split('\n')
+      .findIndex((one) => one.startsWith('ex:People')) + 1;
+  expect(preview.triplesMaps).toEqual([
+    expect.objectContaining({ id: 'http://example.com/People', line, records: 2, statements: 2, rejected: 0, without: [] }),
+  ]);
+});
+
+test('a statement that several records make is there once, with them', async () => {
+  await writeFile(at('people.csv'), 'id,name\n1,Ann\n1,Ann\n2,\n');
+  const { statements, triplesMaps } = await previewOf({ name: 'people.ttl', text: TEXT, inputs: inputs() });
+  expect(statements[0]).toMatchObject({ text: PEOPLE_LINES[0], by: [{ record: 0 }, { record: 1 }] });
+  expect(triplesMaps[0]).toMatchObject({ records: 3 });
+  await writeFile(at('people.csv'), PEOPLE.csv);
+});
+
+test('only the first records are mapped, and the answer says of which input', async () => {
+  await writeFile(at('long.csv'), `id,name\n${Array.from({ length: 500 }, (_, i) => `${i},n${i}`).join('\n')}\n`);
+  const text = peopleMapping('csv', 'long.csv');
+  const preview = await previewOf({ name: 'people.ttl', text, inputs: [{ name: 'long.csv', url: urlOf('long.csv') }], records: 20 });
+  expect([preview.records, preview.statements.length, preview.cut]).toEqual([20, 20, [urlOf('long.csv')]]);
+});
+
+test('joins look for the partners of the first records', async () => {
+  const bound = [
+    { name: 'people.csv', url: urlOf('towned.csv') },
+    { name: 'towns.csv', url: urlOf('towns.csv') },
+  ];
+  const preview = await previewOf({ name: 'j.ttl', text: JOIN_MAPPING, inputs: bound, records: 10 });
+  expect(preview.statements.map(({ text }) => text).sort()).toEqual([
+    '<http://example.com/person/1> <http://example.com/livesIn> <http://example.com/town/Basel> .',
+    '<http://example.com/person/3> <http://example.com/livesIn> <http://example.com/town/Basel> .',
+  ]);
+  const { status, body } = await ask(
+    { name: 'j.ttl', text: JOIN_MAPPING, inputs: bound, statement: preview.statements[0]?.text },
+    'statements',
+  );
+  expect(status).toBe(200);
+  const found = body as unknown as StudioStatement;
+  expect(found).toMatchObject({ count: 1, partial: false });
+  expect(found.rows[0]?.record).toMatchObject({
+    triplesMap: 'http://example.com/People',
+    places: [{ input: urlOf('towned.csv'), record: 0 }],
+  });
+  expect(found.rows[0]?.parent).toMatchObject({ triplesMap: 'http://example.com/Towns', places: [{ record: 0 }] });
+  expect(found.rows[0]?.record.values).toEqual(expect.arrayContaining([{ name: 'town', values: ['BS'] }]));
+});
+
+test('a mapping with errors gives diagnostics with their places', async () => {
+  const text = TEXT.replace('rml:reference "name"', 'rml:referense "name"');
+  const preview = await previewOf({ name: 'people.ttl', text, inputs: inputs() });
+  expect(preview.statements).toEqual([]);
+  const line = text.split('\n').findIndex((one) => one.includes('referense')) + 1;
+  expect(preview.diagnostics).toEqual(expect.arrayContaining([expect.objectContaining({ line, message: expect.any(String) })]));
+  const half = await previewOf({ name: 'people.ttl', text: TEXT.slice(0, 200), inputs: inputs() });
+  expect(half.diagnostics).toMatchObject([{ severity: 'error', code: 'syntax' }]);
+});
+
+test('what goes wrong with the data is told beside what went well', async () => {
+  const missing = await previewOf({ name: 'people.ttl', text: TEXT, inputs: [{ name: 'people.csv', url: urlOf('nothing.csv') }] });
+  expect(missing.fault).toMatchObject({ code: 'source/missing', message: expect.stringContaining('nothing.csv') });
+  const column = TEXT.replace('rml:reference "name"', 'rml:reference "surname"');
+  const wrong = await previewOf({ name: 'people.ttl', text: column, inputs: inputs() });
+  expect(JSON.stringify(wrong)).toMatch(/surname/);
+});
+
+test('YARRRML by the extension of its name', async () => {
+  const text = `prefixes:\n  ex: http://example.com/\nmappings:\n  people:\n    sources:\n      - ['people.csv~csv']\n    s: ex:$(id)\n    po:\n      - [ex:name, $(name)]\n`;
+  const { statements, diagnostics } = await previewOf({ name: 'people.yml', text, inputs: inputs() });
+  expect([statements.map((one) => one.text), diagnostics]).toEqual([PEOPLE_LINES, []]);
+});
+
+test('sources that are not bound are those of a run', async () => {
+  const preview = await previewOf({ name: 'people.ttl', text: peopleMapping('csv', 'beside.csv') });
+  expect(preview.fault).toMatchObject({
+    message: expect.stringContaining(at('beside.csv')),
+  });
+});
+
+test.each<[string, object, RegExp]>([
+  ['a password', { name: 'a.ttl', text: '[] d2rq:password "hidden" .' }, /JDBC_URL/],
+  ['a name that is a path', { name: '../a.ttl', text: '' }, /name/],
+  ['a language by its name', { name: 'a.txt', text: '' }, /name/],
+  ['too many records', { name: 'a.ttl', text: '', records: 5_000 }, /records/],
+])('%s is refused', async (_, question, says) => {
+  const { status, body } = await ask(question);
+  expect([status, JSON.stringify(body)]).toEqual([400, expect.stringMatching(says)]);
+  expect(JSON.stringify(body)).not.toContain('hidden');
+});
+
+test('what is no statement is refused', async () => {
+  const { status, body } = await ask({ name: 'people.ttl', text: TEXT, inputs: inputs(), statement: 'no statement' }, 'statements');
+  expect([status, JSON.stringify(body)]).toEqual([400, expect.stringMatching(/statement/)]);
+});
