@@ -2,6 +2,7 @@
  * What a mapping makes of the first records of its inputs, for the preview of the studio. It is a run of the engine that reads so many
  * records of each iteration (`src/run/execute/preview.ts`), so its statements are those of a run over these records.
  */
+import { LinkedAbort } from '../core/abort.ts';
 import { Fault, type FaultData } from '../core/fault.ts';
 import { fromBytes } from '../core/text.ts';
 import type { Diagnostic } from '../mapping/model/model.ts';
@@ -105,6 +106,7 @@ export async function previewMapping(question: MappingQuestion, access: RunAcces
   const answer = { diagnostics, statements: [], triplesMaps: [], records: 0, cut: [], more: false, rejected: [], warnings: [] };
   if (diagnostics.some(({ severity }) => severity === 'error')) return answer;
   const rejected: PreviewRejection[] = [];
+  const over = new LinkedAbort([signal, enough.signal]);
   try {
     const report = await executeRun(
       {
@@ -120,7 +122,7 @@ export async function previewMapping(question: MappingQuestion, access: RunAcces
       },
       made.sink,
       {
-        signal: AbortSignal.any([signal, enough.signal]),
+        signal: over.signal,
         row: (map, lines, input, record) => made.row(map, lines, input, record),
         reject: (rejection) => {
           if (rejected.length < MAX_REJECTED) rejected.push(rejection);
@@ -141,6 +143,8 @@ export async function previewMapping(question: MappingQuestion, access: RunAcces
     if (made.isFull) return { ...partial, more: true };
     if (signal.aborted) throw error;
     return { ...partial, fault: Fault.of(error).toJSON() };
+  } finally {
+    over.release();
   }
 }
 
