@@ -11,9 +11,9 @@ import type {
   StudioPreviewRequest,
   StudioSample,
   StudioSampleRequest,
+  StudioSaved,
   StudioStatement,
   StudioStatementRequest,
-  StudioSaved,
   StudioUpload,
   StudioUser,
 } from './types.ts';
