@@ -238,6 +238,11 @@ export const SCHEMAS = {
       format: { type: 'string', enum: Object.keys(FORMATS), description: 'Default: by the name, else by the media type of the answer' },
       delimiter: { type: 'string', minLength: 1, maxLength: 1, description: 'Of CSV. Default: what the first rows show' },
       encoding: { type: 'string', maxLength: 40, description: 'Of CSV. Default: UTF-8' },
+      mappings: {
+        type: 'string',
+        enum: ['semi-structured-transformer', 'sql-transformer'],
+        description: 'The transformer whose mapping directory a relative path is of. Default: it is of the working directory',
+      },
       deeper: { type: 'boolean', description: 'Whether more of the input is read' },
     },
   ),

@@ -280,6 +280,8 @@ export type StudioSampleRequest = {
   readonly delimiter?: string;
   /** Of CSV. Default: UTF-8 */
   readonly encoding?: string;
+  /** The transformer whose mapping directory a relative path is of. Default: it is of the working directory */
+  readonly mappings?: "semi-structured-transformer" | "sql-transformer";
   /** Whether more of the input is read */
   readonly deeper?: boolean;
 };

@@ -19,6 +19,8 @@ export interface SampleQuestion {
   readonly format?: string | undefined;
   readonly delimiter?: string | undefined;
   readonly encoding?: string | undefined;
+  /** The transformer whose mapping directory a relative path is of; undefined: it is of the working directory. */
+  readonly mappings?: Transformer | undefined;
   /** More of the input is read. */
   readonly deeper?: boolean | undefined;
 }

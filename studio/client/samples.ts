@@ -3,6 +3,7 @@ import type { StudioField } from '../../client/types.ts';
 import type { Input, Location, Step } from '../core/document.ts';
 import type { FieldSample, SchemaField } from '../core/elements/schema.ts';
 import { pathKey } from '../core/levels.ts';
+import type { ModelOrigin } from './drafts.ts';
 import { openService } from './service.ts';
 
 export interface Sample {
@@ -21,12 +22,19 @@ export interface Sample {
 /**
  * The first records of an input, or more of it.
  *
+ * @param mappings the transformer in whose mapping directory the model is
  * @throws ProblemError — it cannot be read; 403 to viewers
  */
-export async function readSample({ location, format, dialect }: Input, deeper: boolean, signal: AbortSignal): Promise<Sample> {
+export async function readSample(
+  { location, format, dialect }: Input,
+  mappings: ModelOrigin['service'],
+  deeper: boolean,
+  signal: AbortSignal,
+): Promise<Sample> {
   const { delimiter, encoding } = dialect ?? {};
   const request = {
     location: addressOf(location),
+    ...(location.kind === 'file' && location.directory === undefined && { mappings }),
     ...(format !== 'sql' && { format }),
     ...(delimiter !== undefined && { delimiter }),
     ...(encoding !== undefined && { encoding }),
@@ -51,7 +59,9 @@ function addressOf(location: Location): string {
     case 'url':
       return location.url;
     case 'file':
-      return location.path;
+      return location.directory === undefined || location.directory === 'working-directory'
+        ? location.path
+        : `${location.directory.replace(/\/$/, '')}/${location.path}`;
     case 'table':
       return location.table;
     case 'query':

@@ -41,7 +41,10 @@ export const previewAccess =
       inputBytes: snapshot.MAX_INPUT_BYTES,
     };
     const sample = { ...shared, files };
-    if (question.kind === 'sample') return { sample };
+    if (question.kind === 'sample') {
+      const { mappings } = question;
+      return mappings === undefined ? { sample } : { sample, mappings: mappingsOf(mappings, snapshot, workingDirectory) };
+    }
     const { service } = question;
     const { base, rdf, xmlDefaultNamespace, sql } = settingsOf(snapshot, workingDirectory).run;
     return {

@@ -1,5 +1,5 @@
 /** The script of the thread that answers the questions of the studio, one at a time. */
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { Fault } from '../../src/core/fault.ts';
 import { unpackSecrets } from '../../src/core/secret.ts';
@@ -20,8 +20,12 @@ port.on('message', (message: ToPreviewThread) => {
 const NEVER = new AbortController().signal;
 
 async function answer({ question, access }: PreviewCommand): Promise<unknown> {
-  if (question.kind === 'sample') return sampleFields(question, access.sample);
   const { run, mappings } = access;
+  if (question.kind === 'sample') {
+    const { location } = question;
+    const isWhole = mappings === undefined || isAbsolute(location) || URL_START.test(location);
+    return sampleFields({ ...question, location: isWhole ? location : placeIn(mappings, location) }, access.sample);
+  }
   if (run === undefined || mappings === undefined) throw new Fault('internal/error', 'A question about a mapping needs what a run needs');
   const mapping = { ...question, name: placeIn(mappings, question.name) };
   // Loaded at the first question about a mapping: samples are asked for first.
@@ -33,6 +37,9 @@ async function answer({ question, access }: PreviewCommand): Promise<unknown> {
   return previewMapping(mapping, run, NEVER);
 }
 
+/** More letters than the drives of Windows have. */
+const URL_START = /^[a-z][a-z0-9+.-]+:/i;
+
 /** A file of a directory, both URLs or paths. */
 const placeIn = (directory: string, name: string): string =>
-  /^[a-z][a-z0-9+.-]*:/i.test(directory) ? `${directory.replace(/\/?$/, '/')}${encodeURIComponent(name)}` : join(directory, name);
+  URL_START.test(directory) ? new URL(name, directory.replace(/\/?$/, '/')).href : join(directory, name);

@@ -16,7 +16,7 @@ export interface PreviewAccess {
   readonly sample: FieldsAccess;
   /** Of a question about a mapping. */
   readonly run?: RunAccess;
-  /** Where its relative sources stand: a directory, as URL or path. */
+  /** Where relative sources stand: a directory, as URL or path. */
   readonly mappings?: string;
 }
 

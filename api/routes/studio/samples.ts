@@ -12,8 +12,8 @@ export function samplesRoute(ask: Ask): Route {
     body: { type: 'application/json', schema: 'StudioSampleRequest', required: true },
     replies: { 200: { description: 'The fields, as far as they were read', schema: 'StudioSample' } },
     handle: async ({ request, body }) => {
-      const { location, format, delimiter, encoding, deeper } = (await body()) as Omit<SampleQuestion, 'kind'>;
-      return { status: 200, body: await ask({ kind: 'sample', location, format, delimiter, encoding, deeper }, request) };
+      const { location, format, delimiter, encoding, mappings, deeper } = (await body()) as Omit<SampleQuestion, 'kind'>;
+      return { status: 200, body: await ask({ kind: 'sample', location, format, delimiter, encoding, mappings, deeper }, request) };
     },
   };
 }

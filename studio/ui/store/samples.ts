@@ -48,7 +48,7 @@ export function followSamples(editor: Editor): Samples {
       return;
     }
     if (store.get().get(input.id)?.kind !== 'read') put(input.id, { kind: 'reading' });
-    readSample(input, deeper, controller.signal).then(
+    readSample(input, editor.get().origin.service, deeper, controller.signal).then(
       (sample) => {
         if (!controller.signal.aborted) put(input.id, { kind: 'read', sample });
       },

@@ -1,5 +1,5 @@
 /** The fields of inputs, read by a worker of the built service. */
-import { open, writeFile } from 'node:fs/promises';
+import { mkdir, open, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -107,6 +107,15 @@ test('levels of XML, with the prefixes of its names', async () => {
     '.o:orders.o:order[*]@id value integer',
     '.o:orders.o:order[*].o:sku value text',
   ]);
+});
+
+test('a relative path of the mapping directory', async () => {
+  const directoryOfMappings = join(directory.path, 'data', 'mappings', 'semi-structured-transformer');
+  await mkdir(directoryOfMappings, { recursive: true });
+  await writeFile(join(directoryOfMappings, 'beside.csv'), 'id,name\n1,Ann\n');
+  const { status, body } = await ask({ location: 'beside.csv', mappings: 'semi-structured-transformer' });
+  expect([status, body]).toMatchObject([200, { records: 1 }]);
+  expect((await ask({ location: 'beside.csv' })).status).toBe(400);
 });
 
 test('only the beginning is read, and more of it if asked', async () => {

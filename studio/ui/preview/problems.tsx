@@ -1,0 +1,57 @@
+/** Everything that is wrong with a model and its data, as far as the preview has seen it. */
+import type { ReactNode } from 'react';
+import type { PreviewState } from './follow.ts';
+import { WORDS } from './words.ts';
+
+export interface Problem {
+  readonly severity: 'error' | 'warning';
+  /** From 1; undefined: it is not of the text. */
+  readonly place?: { readonly line: number; readonly column: number };
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+/** In the order of the text; then what the data shows. */
+export function problemsOf({ last, trouble, unprintable }: PreviewState): readonly Problem[] {
+  const own: Problem[] = [];
+  if (trouble !== undefined) own.push({ severity: 'error', message: trouble.sentence, hint: trouble.hint });
+  for (const { message, hint } of unprintable) own.push({ severity: 'error', message: `${WORDS.cannotPrint} ${message}`, hint });
+  if (last === undefined) return own;
+  const { diagnostics, fault, rejected, warnings, triplesMaps } = last.preview;
+  const placed = [...diagnostics]
+    .sort((a, b) => a.line - b.line || a.column - b.column)
+    .map(({ severity, line, column, message, hint }): Problem => ({ severity, place: { line, column }, message, hint }));
+  const told = (text: unknown): string => (text as { readonly message?: string }).message ?? '';
+  return [
+    ...own,
+    ...placed,
+    ...(fault === undefined ? [] : [{ severity: 'error', message: told(fault) } as const]),
+    ...rejected.map((one): Problem => ({ severity: 'error', message: `${WORDS.rejected(one.triplesMap)}: ${told(one.fault)}` })),
+    ...warnings.map((message): Problem => ({ severity: 'warning', message })),
+    ...triplesMaps.flatMap(({ name, line, column, without = [], statements }): readonly Problem[] =>
+      without.length === 0 || statements === 0
+        ? []
+        : [{ severity: 'warning', place: { line, column }, message: WORDS.withoutRecords(name, without.length) }],
+    ),
+  ];
+}
+
+export function Problems({ problems }: { readonly problems: readonly Problem[] }): ReactNode {
+  if (problems.length === 0) return <p className="preview-none">{WORDS.noProblems}</p>;
+  return (
+    <ul className="preview-problems">
+      {problems.map(({ severity, place, message, hint }, i) => (
+        // Two problems may say the same.
+        // biome-ignore lint/suspicious/noArrayIndexKey: the list is made anew each time
+        <li key={i} className={severity}>
+          <strong>{WORDS.severities[severity]}</strong>
+          {place !== undefined && <span>{WORDS.at(place.line, place.column)}</span>}
+          <span>
+            {message}
+            {hint !== undefined && <small>{hint}</small>}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

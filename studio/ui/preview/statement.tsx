@@ -1,0 +1,83 @@
+/** What makes a statement: the rule, the records, and the values that the rule reads of them. */
+import { type ReactNode, useEffect, useState } from 'react';
+import type { StudioPreviewStatement, StudioRecord, StudioStatement } from '../../../client/types.ts';
+import { type Trouble, troubleOf } from '../../client/service.ts';
+import { Button } from '../parts/button.tsx';
+import { useVisit } from '../store/visit.ts';
+import type { Previewed } from './follow.ts';
+import { WORDS } from './words.ts';
+
+interface DetailProps {
+  readonly statement: StudioPreviewStatement;
+  readonly previewed: Previewed;
+  readonly onClose: () => void;
+}
+
+export function StatementDetail({ statement, previewed: { request, preview }, onClose }: DetailProps): ReactNode {
+  const { service } = useVisit();
+  const [found, setFound] = useState<StudioStatement | Trouble | undefined>(undefined);
+  useEffect(() => {
+    const controller = new AbortController();
+    service.studio.findStatement({ ...request, statement: statement.text }, { signal: controller.signal }).then(setFound, (error) => {
+      const trouble = troubleOf(error);
+      if (!controller.signal.aborted) setFound(trouble);
+    });
+    return () => controller.abort();
+  }, [service, request, statement.text]);
+  const [maker] = statement.by;
+  const map = maker === undefined ? undefined : preview.triplesMaps[maker.map];
+  return (
+    <section className="preview-detail" aria-label={statement.text}>
+      <Button kind="quiet" icon="close" label={WORDS.close} onClick={onClose} />
+      <code>{statement.text}</code>
+      {map !== undefined && <p>{WORDS.madeBy(map.name, map.line)}</p>}
+      {found === undefined ? (
+        <p role="status">{WORDS.finding}</p>
+      ) : 'sentence' in found ? (
+        <p role="alert">{found.sentence}</p>
+      ) : found.rows.length === 0 ? (
+        <p>{WORDS.noRecord}</p>
+      ) : (
+        <>
+          <p>{WORDS.count(found.count)}</p>
+          <ul>
+            {found.rows.map(({ record, parent }) => (
+              <li key={JSON.stringify([record.places, parent?.places])}>
+                <RecordText record={record} />
+                {parent !== undefined && (
+                  <>
+                    <p>{WORDS.parent}</p>
+                    <RecordText record={parent} />
+                  </>
+                )}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+const fileOf = (input: string | undefined): string | undefined => input?.slice(input.lastIndexOf('/') + 1);
+
+function RecordText({ record: { places, values } }: { readonly record: StudioRecord }): ReactNode {
+  return (
+    <>
+      <p>
+        {places
+          .filter(({ record }) => record !== undefined)
+          .map(({ record, input }) => WORDS.record(record as number, fileOf(input)))
+          .join(', ')}
+      </p>
+      <dl>
+        {values.map(({ name, values: texts }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{texts.length === 0 ? '∅' : texts.join(', ')}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+/** The preview of a model: its statements, what makes them, and what is wrong. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect } from '@jest/globals';
+import type { Locator } from 'playwright-core';
+import { expectAccessible, useStudio, type Visit } from './support/browser.ts';
+
+const studio = await useStudio();
+
+const mappingOf = (people: string, towns: string): string => `@prefix rml: <http://w3id.org/rml/> .
+@prefix ex: <https://example.org/> .
+<#Person> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "${people}" ] ; rml:referenceFormulation rml:CSV ] ;
+  rml:subjectMap [ rml:template "https://example.org/person/{id}" ; rml:class ex:Person ] ;
+  rml:predicateObjectMap [ rml:predicate ex:name ; rml:objectMap [ rml:reference "name" ] ] ;
+  rml:predicateObjectMap [ rml:predicate ex:town ; rml:objectMap [ rml:parentTriplesMap <#Town> ; rml:joinCondition [ rml:child "town" ; rml:parent "code" ] ] ] .
+<#Town> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "${towns}" ] ; rml:referenceFormulation rml:CSV ] ;
+  rml:subjectMap [ rml:template "https://example.org/town/{code}" ; rml:class ex:Town ] .
+`;
+
+/** A saved model with its files beside it, opened. */
+async function opened({ page, prefix, ask }: Visit, text = mappingOf(`${prefix}people.csv`, `${prefix}towns.csv`)): Promise<Locator> {
+  const name = `${prefix}people.ttl`;
+  const saved = await ask(`/studio/mappings/${name}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json', 'if-none-match': '*' },
+    body: JSON.stringify({ text }),
+  });
+  expect(saved.status).toBe(201);
+  const { location } = (await (await ask(`/studio/mappings/${name}`)).json()) as { readonly location: string };
+  const directory = dirname(location);
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, `${prefix}people.csv`), 'id,name,town\n1,Ada,BS\n2,Bo,ZZ\n');
+  await writeFile(join(directory, `${prefix}towns.csv`), 'code\nBS\n');
+  await page.goto(`/studio/#/files/${name}`);
+  return page.getByRole('region', { name: 'Preview' });
+}
+
+studio.test('statements with prefixes, each with the record and the values that make it', async (visit) => {
+  const preview = await opened(visit);
+  await preview.getByText('6 statements of 3 records').waitFor();
+  await expectAccessible(visit.page);
+  await preview.getByRole('button', { name: 'ex:name "Bo"' }).click();
+  await preview.getByText('Made by Person, line 3').waitFor();
+  const detail = preview.getByRole('region', { name: /"Bo"/ });
+  await detail.getByText(`Record 2 of ${visit.prefix}people.csv`).waitFor();
+  expect(await detail.locator('dt').allTextContents()).toEqual(expect.arrayContaining(['id', 'name']));
+  await expectAccessible(visit.page);
+  // Of a join, with the record of the parent.
+  await preview.getByRole('button', { name: /ex:town/ }).click();
+  const joined = preview.getByRole('region', { name: /example.org\/town>/ });
+  await joined.getByText(`Record 1 of ${visit.prefix}people.csv`).waitFor();
+  await joined.getByText('joined with').waitFor();
+});
+
+studio.soakTest(
+  'an input that is missing is a problem, and the preview is asked for again',
+  async (visit) => {
+    const { prefix } = visit;
+    visit.expectError(/studio\/samples/);
+    const preview = await opened(visit, mappingOf(`${prefix}missing.csv`, `${prefix}towns.csv`));
+    await preview.getByRole('button', { name: /^Problems \(\d+\)$/ }).click();
+    await preview.getByText(new RegExp(`There is no file .*${prefix}missing\\.csv`)).waitFor();
+    await expectAccessible(visit.page);
+  },
+  { scheme: 'dark' },
+);
