@@ -236,7 +236,7 @@ export const SCHEMAS = {
     },
     {
       format: { type: 'string', enum: Object.keys(FORMATS), description: 'Default: by the name, else by the media type of the answer' },
-      delimiter: { type: 'string', minLength: 1, maxLength: 1, description: 'Of CSV. Default: what the first rows show' },
+      delimiter: { type: 'string', minLength: 1, maxLength: 1, description: 'Of CSV. Default: what the first rows show', examples: [';'] },
       encoding: { type: 'string', maxLength: 40, description: 'Of CSV. Default: UTF-8' },
       mappings: {
         type: 'string',

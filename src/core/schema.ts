@@ -70,7 +70,8 @@ export function fieldReader<T extends object = Fields>(schema: FieldsSchema, sub
     if (refused !== undefined) throw refused;
     if (validate(fields)) return fields as T;
     const [error] = validate.errors as [ErrorObject];
-    if (error.keyword === 'required') throw misspelt([error.params.missingProperty as string]) ?? missing(error, schema, subject);
+    if (error.keyword === 'required' && error.instancePath === '')
+      throw misspelt([error.params.missingProperty as string]) ?? missing(error, schema, subject);
     throw wrong(error, (name) => subject.field(spelt.get(name) ?? name));
   };
 }
@@ -110,6 +111,8 @@ function wrong({ keyword, params, instancePath, data, parentSchema = {} }: Error
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
   const subject = index === undefined ? fieldOf(name) : `${fieldOf(name)}, entry ${Number(index) + 1},`;
   switch (keyword) {
+    case 'required':
+      return invalid(`${subject} has no ${params.missingProperty}`);
     case 'pattern':
       return invalid(`${subject} ${SAID_OF[params.pattern as string] ?? `is ${shown(data)}, expected is ${params.pattern}`}`);
     case 'minLength':

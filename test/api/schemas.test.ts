@@ -33,10 +33,14 @@ function sampleOf(schema: Schema): unknown {
   if (Array.isArray(schema.enum)) return schema.enum[0];
   const [type] = typesOf(schema);
   if (type === 'array') return [sampleOf(schema.items as Schema)];
-  if (type === 'object') return {};
+  if (type === 'object') return objectOf(schema);
   if (type === 'integer') return schema.minimum ?? 1;
   return type === 'boolean' ? true : 'sample';
 }
+
+/** With what it requires. */
+const objectOf = ({ properties = {}, required = [] }: Partial<FieldsSchema>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(required.map((name) => [name, sampleOf(properties[name] as Schema)]));
 
 /** Values that a keyword of the schema refuses. A query and a header can only carry text. */
 const VIOLATIONS: Readonly<Record<string, (schema: Schema, body: boolean) => readonly unknown[]>> = {
@@ -59,6 +63,11 @@ const VIOLATIONS: Readonly<Record<string, (schema: Schema, body: boolean) => rea
   minItems: (_, body) => (body ? [[]] : []),
   maxItems: ({ maxItems, ...schema }) => [Array((maxItems as number) + 1).fill(sampleOf(schema))],
   items: ({ items }, body) => violationsOf(items as Schema, body).map(([, value]) => [value]),
+  properties: (schema, body) =>
+    Object.entries(schema.properties as Readonly<Record<string, Schema>>).flatMap(([name, property]) =>
+      violationsOf(property, body).map(([, value]) => ({ ...objectOf(schema), [name]: value })),
+    ),
+  required: (schema) => (schema.required as readonly string[]).map((name) => ({ ...objectOf(schema), [name]: undefined })),
   allOf: (schema, body) => (schema.allOf as Schema[]).flatMap((one) => violationsOf(one, body).map(([, value]) => value)),
 };
 /** Keywords that refuse nothing by themselves. */
