@@ -1,5 +1,5 @@
 /** Sentences of this region. */
 export const WORDS = {
   title: 'Canvas',
-  empty: 'Entities, attributes and edges will be drawn here. Until then the outline shows them as a tree.',
+  empty: 'The canvas is not built yet. The outline shows entities, attributes and edges as a tree, and connects them.',
 } as const;

@@ -1,5 +1,5 @@
 /** Sentences of this region. */
 export const WORDS = {
   title: 'Inspector',
-  empty: 'What is selected will be edited here: identifiers, classes, predicates, datatypes and functions.',
+  empty: 'The inspector is not built yet. The outline and the inputs have the commands for what is selected.',
 } as const;

@@ -64,3 +64,11 @@ studio.soakTest(
   },
   { scheme: 'dark' },
 );
+
+studio.soakTest('the text of the mapping stands in its region, as it was saved', async (visit) => {
+  const { page, prefix } = visit;
+  await opened(visit);
+  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  await page.getByText(`rml:path "${prefix}people.csv"`).waitFor();
+  await expectAccessible(page);
+});
