@@ -52,7 +52,7 @@ describe(`examples of docs/api.md${missingCurl === undefined ? '' : ` (not teste
       );
   }
 
-  maybe('each is answered well: runs with their report, an upload', async () => {
+  maybe('each is answered well: runs with their report, an upload, a sample', async () => {
     const reports: unknown[] = [];
     for (const example of await examples()) {
       const { stdout } = await execute('sh', ['-c', example.replaceAll('curl ', "curl -sS -w '\\n%{http_code}' ")]);
@@ -64,6 +64,7 @@ describe(`examples of docs/api.md${missingCurl === undefined ? '' : ` (not teste
     expect(reports).toEqual([
       { status: '200', input: of('people.csv'), records: 2, quads: 2, rejectedRecords: 0 },
       { status: '201' },
+      { status: '200', records: 2 },
       { status: '200', input: of('graph.nq'), records: 1, quads: 1, rejectedRecords: 0 },
     ]);
   });
