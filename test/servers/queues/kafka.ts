@@ -85,7 +85,8 @@ export async function startKafka(options: { readonly secured?: boolean } = {}): 
     await writeFile(properties, lines.join(''));
     const { username, password } = KAFKA_USERS.scram;
     const user = options.secured === true ? ['--add-scram', `SCRAM-SHA-512=[name=${username},password=${password}]`] : [];
-    const id = randomBytes(16).toString('base64url');
+    // Its first bits are 0: an id that begins with a hyphen would be an option.
+    const id = Buffer.concat([Buffer.of(0), randomBytes(15)]).toString('base64url');
     await promisify(execFile)('java', [...java, 'kafka.tools.StorageTool', 'format', '-t', id, '-c', properties, ...user]);
 
     const launch = async (): Promise<ChildProcess> => {
