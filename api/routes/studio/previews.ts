@@ -5,6 +5,7 @@ import { Fault } from '../../../src/core/fault.ts';
 import type { Fields } from '../../../src/core/schema.ts';
 import type { Route } from '../../route.ts';
 import type { Ask } from './ask.ts';
+import { assertNoPassword } from './secrets.ts';
 
 const RECORDS = 100;
 
@@ -44,14 +45,6 @@ function mappingIn(fields: Fields, services: readonly Service[]): Omit<PreviewQu
   const transformers = services.filter((one): one is Transformer => one !== 'graph-writer');
   const service = (fields.service as Transformer | undefined) ?? (transformers[0] as Transformer);
   if (!transformers.includes(service)) throw new Fault('request/invalid', `This process has no ${service}`);
-  // The text becomes a job, which the queue stores.
-  if (hasPassword(text)) {
-    throw new Fault('request/invalid', 'The mapping contains the password of a database, which may not stand in a preview', {
-      hint: 'Name the database by the options JDBC_URL, DB_USER and DB_PASSWORD',
-    });
-  }
+  assertNoPassword(text, ...(inputs ?? []).map(({ url }) => url));
   return { service, name, text, inputs: inputs ?? [], records: records ?? RECORDS };
 }
-
-/** `d2rq:password` with any prefix or written out, and the login of YARRRML's sources. Rather too often than too rarely. */
-const hasPassword = (text: string): boolean => /[:#]password\b|\bcredentials\s*:/i.test(text);

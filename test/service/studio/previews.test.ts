@@ -126,6 +126,10 @@ test('sources that are not bound are those of a run', async () => {
 
 test.each<[string, object, RegExp]>([
   ['a password', { name: 'a.ttl', text: '[] d2rq:password "hidden" .' }, /JDBC_URL/],
+  ['a password in a JDBC URL', { name: 'a.ttl', text: '[] d2rq:jdbcDSN "jdbc:mysql://h/db?user=u&password=hidden" .' }, /JDBC_URL/],
+  ['a password of YARRRML', { name: 'a.yml', text: 'sources:\n  a:\n    credentials:\n      password: hidden\n' }, /JDBC_URL/],
+  ['a login in a URL', { name: 'a.ttl', text: '[] rml:root "https://u:hidden@h/orders.json" .' }, /JDBC_URL/],
+  ['a login of an input', { name: 'a.ttl', text: '', inputs: [{ name: 'a', url: 'https://u:hidden@h/a.csv' }] }, /JDBC_URL/],
   ['a name that is a path', { name: '../a.ttl', text: '' }, /name/],
   ['a language by its name', { name: 'a.txt', text: '' }, /name/],
   ['too many records', { name: 'a.ttl', text: '', records: 5_000 }, /records/],
