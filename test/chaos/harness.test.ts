@@ -7,7 +7,7 @@ import { closeAfterEach } from '../support/closing.ts';
 import { Random } from '../support/random.ts';
 import { diskMb } from './fleet/world.ts';
 import { GroundTruth } from './judge/ground-truth.ts';
-import type { QueueEvent } from './judge/recovery.ts';
+import { isHandOver, type QueueEvent } from './judge/recovery.ts';
 import { judgeWaits } from './judge/waits.ts';
 import { expectedStatements, outputBytes, planLoad } from './load/load.ts';
 import { PRESETS } from './presets.ts';
@@ -75,5 +75,18 @@ describe('the verdict', () => {
     ];
     expect(await violations(waited, [[8_500, 9_500]])).toEqual([]);
     expect(await violations(waited, [[5_000, 9_500]])).toEqual([expect.stringContaining('waited 4000 ms')]);
+  });
+
+  test('takes no moment between two jobs of a worker for free capacity', () => {
+    const held = [
+      { from: 0, to: 1_000 },
+      { from: 1_090, to: 2_000 },
+      { from: 2_500, to: 3_000 },
+    ];
+    expect(isHandOver({ from: 1_000, to: 1_090 }, held)).toBe(true);
+    expect(isHandOver({ from: 2_000, to: 2_500 }, held)).toBe(false);
+    // The worker ends, or has just started.
+    expect(isHandOver({ from: 3_000, to: 3_020 }, held)).toBe(false);
+    expect(isHandOver({ from: -20, to: 0 }, held)).toBe(false);
   });
 });

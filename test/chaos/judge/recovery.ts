@@ -109,7 +109,10 @@ export async function readRecords(world: World, logs: readonly InstanceLog[], de
   }
 }
 
-/** Spans in which at least one running worker took jobs of the queue and had capacity for one. */
+/**
+ * Spans in which at least one running worker took jobs of the queue and had capacity for one. While a worker passes from one job to the
+ * next it does not: however long a run waits for its turn, such moments of all others before it do not add up to a free place.
+ */
 function freePlaces(
   workers: readonly FleetProcess[],
   starts: readonly Start[],
@@ -118,9 +121,14 @@ function freePlaces(
 ): readonly Span[] {
   return workers.flatMap((worker) => {
     const held = starts.filter((start) => start.worker === worker && start.queue === queue).map((start) => start.held);
-    return minus(worker.up, [...overlaps(held, CONCURRENCY), ...leftSpans(worker, serviceOf(queue), logs)]);
+    const open = minus(worker.up, overlaps(held, CONCURRENCY)).filter((span) => !isHandOver(span, held));
+    return minus(open, leftSpans(worker, serviceOf(queue), logs));
   });
 }
+
+/** From the end of one job to the start of another, within the time that delays are measured in. */
+export const isHandOver = ({ from, to }: Span, held: readonly Span[]): boolean =>
+  to - from < LOOK_MS && held.some((span) => span.to === from) && held.some((span) => span.from === to);
 
 /** Matches log lines, which name the worker, with events of the queue, which name the job. */
 function startsOf(events: ReadonlyMap<string, readonly QueueEvent[]>, queue: string, logs: readonly InstanceLog[]): readonly Start[] {
