@@ -15,24 +15,31 @@ export interface WatchedSettings extends SharedSettings {
 /** Well under the second that the contract allows; one small read, however many keys are watched. */
 const INTERVAL_MS = 400;
 
+interface WatchedKey {
+  value: string | undefined;
+  known: boolean;
+  /** Number of the read or write that gave `value`. */
+  applied: number;
+  readonly listeners: Set<(value: string | undefined) => void>;
+}
+
 /**
  * Polls all watched keys together. Polling was chosen over the stores' notifications: it works the same for all of them and misses nothing
  * while a connection is down.
  */
 export function watchSettings(store: SettingsStore): WatchedSettings {
-  const watched = new Map<
-    string,
-    { value: string | undefined; known: boolean; readonly listeners: Set<(value: string | undefined) => void> }
-  >();
+  const watched = new Map<string, WatchedKey>();
   let timer: NodeJS.Timeout | undefined;
   let polling = false;
-  /** Sequence numbers of reads and own writes, by start time. A result that arrives after that of a later one is outdated and ignored. */
+  /** Number of the last read or own write, by start time. */
   let started = 0;
-  let applied = 0;
 
-  const notify = (key: string, value: string | undefined): void => {
+  /** A result that arrives after that of a later read or write of the same key is outdated and ignored. */
+  const apply = (key: string, value: string | undefined, sequence: number): void => {
     const entry = watched.get(key);
-    if (entry === undefined || (entry.known && entry.value === value)) return;
+    if (entry === undefined || sequence <= entry.applied) return;
+    entry.applied = sequence;
+    if (entry.known && entry.value === value) return;
     const first = !entry.known;
     entry.known = true;
     entry.value = value;
@@ -42,12 +49,9 @@ export function watchSettings(store: SettingsStore): WatchedSettings {
   const read = async (keys: readonly string[]): Promise<readonly (string | undefined)[]> => {
     const sequence = ++started;
     const values = await store.read(keys);
-    if (sequence > applied) {
-      applied = sequence;
-      keys.forEach((key, i) => {
-        notify(key, values[i]);
-      });
-    }
+    keys.forEach((key, i) => {
+      apply(key, values[i], sequence);
+    });
     return values;
   };
 
@@ -68,15 +72,12 @@ export function watchSettings(store: SettingsStore): WatchedSettings {
 
     async compareAndSet(key, expected, value) {
       const done = await store.compareAndSet(key, expected, value);
-      if (done) {
-        applied = ++started;
-        notify(key, value);
-      }
+      if (done) apply(key, value, ++started);
       return done;
     },
 
     watch(key, changed) {
-      const entry = watched.get(key) ?? { value: undefined, known: false, listeners: new Set() };
+      const entry = watched.get(key) ?? { value: undefined, known: false, applied: 0, listeners: new Set() };
       watched.set(key, entry);
       entry.listeners.add(changed);
       timer ??= setInterval(() => void poll(), INTERVAL_MS).unref();

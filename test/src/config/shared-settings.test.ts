@@ -1,6 +1,6 @@
 /** Shared settings over a store whose answers the test gives, and the configuration on top of them. */
 
-import { type SettingsStore, type WatchedSettings, watchSettings } from '../../../queues/backend/settings.ts';
+import { type SettingsStore, settingsOfService, type WatchedSettings, watchSettings } from '../../../queues/backend/settings.ts';
 import { openConfig } from '../../../src/config/store.ts';
 import { Secret } from '../../../src/core/secret.ts';
 
@@ -70,6 +70,27 @@ test('of two questions at the same time the later one counts', async () => {
   store.waiting.pop()?.();
   await early;
   expect(seen).toEqual(['new']);
+});
+
+test('of a service, the answers about its own key and the common one come in any order', async () => {
+  const store = slowStore();
+  settings = watchSettings(store);
+  const own = settingsOfService(settings, 'sql-transformer');
+  const seen: (string | undefined)[] = [];
+  own.watch('key', (value) => seen.push(value));
+  const other = settingsOfService(watchSettings(store), 'sql-transformer');
+  for (const value of ['first', 'second']) {
+    expect(await other.compareAndSet('key', seen.at(-1), value)).toBe(true);
+    store.slow = true;
+    const asked = own.get('key');
+    store.slow = false;
+    // The later question, about the common key, is answered first.
+    store.waiting.pop()?.();
+    await new Promise(setImmediate);
+    store.waiting.pop()?.();
+    expect(await asked).toBe(value);
+    expect(seen.at(-1)).toBe(value);
+  }
 });
 
 test('a refreshed configuration has what another process has just changed, and without the store what was known last', async () => {
