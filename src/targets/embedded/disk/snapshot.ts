@@ -1,6 +1,6 @@
 /** The state of the embedded store as a file of N-Quads, written in pieces: a dump in one piece ends at the 512 MB of a V8 string. */
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
-import oxigraph from 'oxigraph';
+import oxigraph from '../../../oxigraph/oxigraph.ts';
 
 type Store = InstanceType<typeof oxigraph.Store>;
 type GraphTerm = NonNullable<Parameters<Store['dump']>[0]['from_graph_name']>;

@@ -4,7 +4,7 @@
  * What can break here (memory, recursion, an endless query) breaks this thread alone; `embedded/supervisor.ts` then restarts it from disk.
  */
 import { parentPort } from 'node:worker_threads';
-import oxigraph from 'oxigraph';
+import oxigraph from '../../../oxigraph/oxigraph.ts';
 import { readJournal } from '../disk/journal.ts';
 import { loadSnapshot, writeSnapshot } from '../disk/snapshot.ts';
 import type { FromEngine, JournalEnd, Read, Reason, ToEngine, Write } from '../messages.ts';
