@@ -3,9 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
 import { Secret } from '../../src/core/secret.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../src/targets/embedded/embedded.ts';
+import { soakTest, test } from '../support/jest/extent.ts';
 import { type FakeApi, startFakeApi } from '../support/service/fake.ts';
 import { startService } from '../support/service/process.ts';
 import { linesOf, type StoreClient, storeClient } from '../support/service/store-client.ts';
@@ -112,7 +113,7 @@ describe('what goes through', () => {
 });
 
 describe('problems', () => {
-  test.each<[string, string, RequestInit, number, string, string]>([
+  soakTest.each<[string, string, RequestInit, number, string, string]>([
     ['a query that breaks off', byGet('SELECT * WHERE { ?s'), {}, 400, 'request/malformed', 'error at 1:'],
     ['a graph that is not there', '?graph=urn:none', {}, 404, 'request/not-found', '<urn:none>'],
     ['another Accept', '', { headers: { accept: 'image/png' } }, 406, 'request/not-acceptable', 'image/png'],
@@ -189,20 +190,24 @@ describe('npm start', () => {
     ...extra,
   });
 
-  test('has a store that outlives it', async () => {
-    const first = await startService({ env: env(), cwd: directory });
-    expect((await fetch(`${first.url}/sparql`, send('POST', 'application/n-quads', QUADS))).status).toBe(204);
-    first.kill('SIGKILL');
-    await first.exited;
-    const second = await startService({ env: env(), cwd: directory });
-    try {
-      const response = await fetch(`${second.url}/sparql`, { headers: { accept: 'application/n-quads' } });
-      expect(linesOf(await response.text())).toEqual(linesOf(QUADS));
-    } finally {
-      expect((await second.stop()).code).toBe(0);
-    }
-    expect(second.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
-  }, 240_000);
+  soakTest(
+    'has a store that outlives it',
+    async () => {
+      const first = await startService({ env: env(), cwd: directory });
+      expect((await fetch(`${first.url}/sparql`, send('POST', 'application/n-quads', QUADS))).status).toBe(204);
+      first.kill('SIGKILL');
+      await first.exited;
+      const second = await startService({ env: env(), cwd: directory });
+      try {
+        const response = await fetch(`${second.url}/sparql`, { headers: { accept: 'application/n-quads' } });
+        expect(linesOf(await response.text())).toEqual(linesOf(QUADS));
+      } finally {
+        expect((await second.stop()).code).toBe(0);
+      }
+      expect(second.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+    },
+    240_000,
+  );
 
   test.each([
     ['another target', { TRIPLESTORE_TYPE: 'fuseki', TRIPLESTORE_ENDPOINT: 'http://127.0.0.1:1/ds' }],

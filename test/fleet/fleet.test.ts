@@ -3,8 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect } from '@jest/globals';
 import { fastest } from '../support/fastest.ts';
+import { soakTest, test } from '../support/jest/extent.ts';
 import { startRedis, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { PEOPLE, PEOPLE_LINES, peopleMapping, slowInput } from '../support/service/inputs.ts';
 import { ask, poll, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
@@ -47,23 +48,27 @@ const why = hasRedis ? '' : ' (skipped: there is no redis-server on the PATH)';
   };
   const body = () => ({ inputFileURL: at('people.csv'), mappingURL: at('people.ttl') });
 
-  test('without workers, readiness, the run and a waiting answer report that; with one, the run continues', async () => {
-    const api = await start('api', { PROCESS_WAIT_SECONDS: '1' });
-    expect((await ask(`${api.url}/health/ready`)).body).toMatchObject({ status: 'up', workers: 0 });
-    const { status, body: waiting } = await postJson(`${api.url}/process`, body());
-    expect(status).toBe(202);
-    const reason = expect.stringContaining('quadmill serve --role worker');
-    expect(waiting).toMatchObject({ state: 'queued', workers: 0, reason });
-    const run = `${api.url}/runs/${waiting.id}`;
-    expect((await ask(run)).body).toMatchObject({ state: 'queued', workers: 0, reason });
-    const worker = await start('worker');
-    await poll(`${api.url}/health/ready`, ({ body: { workers } }) => workers === 1);
-    const done = await poll(run, ({ body: { state } }) => state === 'completed');
-    expect(done.body).not.toHaveProperty('reason');
-    worker.kill('SIGTERM');
-    await worker.exited;
-    await poll(`${api.url}/health/ready`, ({ body: { workers } }) => workers === 0);
-  }, 60_000);
+  soakTest(
+    'without workers, readiness, the run and a waiting answer report that; with one, the run continues',
+    async () => {
+      const api = await start('api', { PROCESS_WAIT_SECONDS: '1' });
+      expect((await ask(`${api.url}/health/ready`)).body).toMatchObject({ status: 'up', workers: 0 });
+      const { status, body: waiting } = await postJson(`${api.url}/process`, body());
+      expect(status).toBe(202);
+      const reason = expect.stringContaining('quadmill serve --role worker');
+      expect(waiting).toMatchObject({ state: 'queued', workers: 0, reason });
+      const run = `${api.url}/runs/${waiting.id}`;
+      expect((await ask(run)).body).toMatchObject({ state: 'queued', workers: 0, reason });
+      const worker = await start('worker');
+      await poll(`${api.url}/health/ready`, ({ body: { workers } }) => workers === 1);
+      const done = await poll(run, ({ body: { state } }) => state === 'completed');
+      expect(done.body).not.toHaveProperty('reason');
+      worker.kill('SIGTERM');
+      await worker.exited;
+      await poll(`${api.url}/health/ready`, ({ body: { workers } }) => workers === 0);
+    },
+    60_000,
+  );
 
   test('an option that one process changes is seen by the others within a second, and the next run follows it', async () => {
     const [first, second] = await Promise.all([start('api'), start('api'), start('worker')]);
@@ -89,7 +94,7 @@ const why = hasRedis ? '' : ' (skipped: there is no redis-server on the PATH)';
     expect(elsewhere(report.outputFileLocations)).toBe(true);
   });
 
-  test('a change survives that every process restarts', async () => {
+  soakTest('a change survives that every process restarts', async () => {
     const first = await start('api');
     await ask(`${first.url}/updateConfig?configEntry=friendlyName&configValue=Mill`, { method: 'PUT' });
     await first.stop();
@@ -97,7 +102,7 @@ const why = hasRedis ? '' : ' (skipped: there is no redis-server on the PATH)';
     expect((await ask(`${next.url}/config?paths=friendlyName`)).body).toEqual({ friendlyName: 'Mill' });
   });
 
-  test('a run whose worker is killed is started again and completes, and no incomplete file is ever visible', async () => {
+  soakTest('a run whose worker is killed is started again and completes, and no incomplete file is ever visible', async () => {
     const input = await slowInput();
     try {
       const [api, ...workers] = await Promise.all([start('api'), start('worker'), start('worker')]);
@@ -129,7 +134,7 @@ const why = hasRedis ? '' : ' (skipped: there is no redis-server on the PATH)';
     }
   });
 
-  test('a run continues when the API process that accepted it is killed, and another one shows it', async () => {
+  soakTest('a run continues when the API process that accepted it is killed, and another one shows it', async () => {
     const input = await slowInput();
     try {
       const [first, second] = await Promise.all([start('api'), start('api'), start('worker')]);
@@ -147,32 +152,39 @@ const why = hasRedis ? '' : ' (skipped: there is no redis-server on the PATH)';
     }
   });
 
-  test('a queue that is away is 503 with Retry-After within two seconds; it is ready again within five of its return, and runs continue', async () => {
-    const [api, worker] = await Promise.all([start('api'), start('worker')]);
-    expect((await postJson(`${api.url}/process`, body())).status).toBe(200);
-    await redis.stop();
-    for (const path of ['/process', '/runs', '/runs/some-id', '/health/ready']) {
-      const refusal = async (): Promise<number> => {
-        const started = performance.now();
-        const { status, headers, body: problem } = path === '/process' ? await postJson(api.url + path, body()) : await ask(api.url + path);
-        const ended = performance.now();
-        expect([path, status]).toEqual([path, 503]);
-        expect(headers.get('retry-after')).toMatch(/^\d+$/);
-        expect(problem).toMatchObject({ code: 'service/unavailable' });
-        return ended - started;
-      };
-      expect(await fastest(2_000, refusal)).toBeLessThan(2_000);
-    }
-    expect((await ask(`${api.url}/health/live`)).status).toBe(200);
-    expect((await ask(`${api.url}/config`)).status).toBe(200);
-    redis = await startRedis(redis.port);
-    await poll(`${api.url}/health/ready`, ({ status }) => status === 200, 5_000);
-    const { status, body: report } = await postJson(`${api.url}/process`, body());
-    expect(status).toBe(200);
-    expect((await readFile(fileURLToPath(report.outputFileLocations[0]), 'utf8')).trimEnd().split('\n').sort()).toEqual(PEOPLE_LINES);
-    expect(await worker.stop()).toEqual({ code: 0, signal: null });
-    expect(await api.stop()).toEqual({ code: 0, signal: null });
-  });
+  soakTest(
+    'a queue that is away is 503 with Retry-After within two seconds; it is ready again within five of its return, and runs continue',
+    async () => {
+      const [api, worker] = await Promise.all([start('api'), start('worker')]);
+      expect((await postJson(`${api.url}/process`, body())).status).toBe(200);
+      await redis.stop();
+      for (const path of ['/process', '/runs', '/runs/some-id', '/health/ready']) {
+        const refusal = async (): Promise<number> => {
+          const started = performance.now();
+          const {
+            status,
+            headers,
+            body: problem,
+          } = path === '/process' ? await postJson(api.url + path, body()) : await ask(api.url + path);
+          const ended = performance.now();
+          expect([path, status]).toEqual([path, 503]);
+          expect(headers.get('retry-after')).toMatch(/^\d+$/);
+          expect(problem).toMatchObject({ code: 'service/unavailable' });
+          return ended - started;
+        };
+        expect(await fastest(2_000, refusal)).toBeLessThan(2_000);
+      }
+      expect((await ask(`${api.url}/health/live`)).status).toBe(200);
+      expect((await ask(`${api.url}/config`)).status).toBe(200);
+      redis = await startRedis(redis.port);
+      await poll(`${api.url}/health/ready`, ({ status }) => status === 200, 5_000);
+      const { status, body: report } = await postJson(`${api.url}/process`, body());
+      expect(status).toBe(200);
+      expect((await readFile(fileURLToPath(report.outputFileLocations[0]), 'utf8')).trimEnd().split('\n').sort()).toEqual(PEOPLE_LINES);
+      expect(await worker.stop()).toEqual({ code: 0, signal: null });
+      expect(await api.stop()).toEqual({ code: 0, signal: null });
+    },
+  );
 
   test('a worker that is given a port answers health and metrics there, and nothing else', async () => {
     const worker = await start('worker', { PORT: '0' });

@@ -1,4 +1,5 @@
-/** A fleet over MariaDB; `sql.test.ts` has one over PostgreSQL. */
+/** A fleet over PostgreSQL, and one over MariaDB. */
 import { sqlFleet } from './sql-suite.ts';
 
+sqlFleet('postgresql');
 sqlFleet('mariadb');

@@ -1,8 +1,9 @@
 /** The graph writer in a fleet: a worker killed during a write, repeated messages, an unavailable target. */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect } from '@jest/globals';
 import { missingRedis, type Redis, startRedis } from '../servers/queues/redis.ts';
+import { soakTest, test } from '../support/jest/extent.ts';
 import { temporaryDirectory } from '../support/queues/backends.ts';
 import { ask, poll, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
 
@@ -50,32 +51,36 @@ const why = missingRedis === undefined ? '' : ` (not tested: ${missingRedis})`;
     return Number(bindings[0]?.n.value);
   };
 
-  test('resumes where the killed worker stopped, and the store has each statement once', async () => {
-    const file = createWriteStream(at('large.nq'));
-    for (let i = 0; i < STATEMENTS; i++)
-      file.write(`<http://e.org/s/${i >> 2}> <http://e.org/p${i & 3}> ${i % 7 === 0 ? `_:n${i}` : `"${i}"`} .\n`);
-    await new Promise((resolve) => file.end(resolve));
-    const store = await startStore();
-    const env = fleet(store);
-    const [api, ...workers] = await Promise.all([
-      start(['--role', 'api'], env),
-      start(['--role', 'worker'], env),
-      start(['--role', 'worker'], env),
-    ]);
-    const answer = postJson(`${(api as ServiceProcess).url}/process`, { inputFileURL: at('large.nq') });
-    const [taker] = await Promise.race(workers.map(async (worker) => [worker, await worker.waitForLog('run started')] as const));
-    for (let i = 0; i < 600 && (await countIn(store)) === 0; i++);
-    const before = await countIn(store);
-    taker.kill('SIGKILL');
-    expect(before).toBeLessThan(STATEMENTS);
+  soakTest(
+    'resumes where the killed worker stopped, and the store has each statement once',
+    async () => {
+      const file = createWriteStream(at('large.nq'));
+      for (let i = 0; i < STATEMENTS; i++)
+        file.write(`<http://e.org/s/${i >> 2}> <http://e.org/p${i & 3}> ${i % 7 === 0 ? `_:n${i}` : `"${i}"`} .\n`);
+      await new Promise((resolve) => file.end(resolve));
+      const store = await startStore();
+      const env = fleet(store);
+      const [api, ...workers] = await Promise.all([
+        start(['--role', 'api'], env),
+        start(['--role', 'worker'], env),
+        start(['--role', 'worker'], env),
+      ]);
+      const answer = postJson(`${(api as ServiceProcess).url}/process`, { inputFileURL: at('large.nq') });
+      const [taker] = await Promise.race(workers.map(async (worker) => [worker, await worker.waitForLog('run started')] as const));
+      for (let i = 0; i < 600 && (await countIn(store)) === 0; i++);
+      const before = await countIn(store);
+      taker.kill('SIGKILL');
+      expect(before).toBeLessThan(STATEMENTS);
 
-    const { status, body } = await answer;
-    expect(body).toMatchObject({ mode: 'insert', records: STATEMENTS, quadsWritten: STATEMENTS, rejectedRecords: 0 });
-    expect(status).toBe(200);
-    expect(await countIn(store)).toBe(STATEMENTS);
-    const { body: view } = await ask(`${(api as ServiceProcess).url}/runs/${body.runId as string}`);
-    expect(view).toMatchObject({ state: 'completed', attempts: 2 });
-  }, 240_000);
+      const { status, body } = await answer;
+      expect(body).toMatchObject({ mode: 'insert', records: STATEMENTS, quadsWritten: STATEMENTS, rejectedRecords: 0 });
+      expect(status).toBe(200);
+      expect(await countIn(store)).toBe(STATEMENTS);
+      const { body: view } = await ask(`${(api as ServiceProcess).url}/runs/${body.runId as string}`);
+      expect(view).toMatchObject({ state: 'completed', attempts: 2 });
+    },
+    240_000,
+  );
 
   test('waits for an unreachable target, and reports how long when it gives up', async () => {
     const store = await startStore();

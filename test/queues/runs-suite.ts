@@ -26,7 +26,7 @@ const ENGINE = built('test/support/queues/engine.js').href;
 const logger = quietLogger();
 
 export function runsSuite(queue: TestQueue, extent: Extent): void {
-  const { onEach, onOne, onOthers } = casesFor(queue, extent);
+  const { onOne, onOthers } = casesFor(queue, extent);
   const prefix = uniquePrefix();
   let server: TestServer;
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -75,7 +75,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
     await directory?.remove();
   });
 
-  onEach('answers a run with its report, its file and its manifest', async () => {
+  onOne('answers a run with its report, its file and its manifest', async () => {
     const { id, existing } = await runs.submit(request('ok'), {});
     expect(existing).toBe(false);
     const outcome = await runs.outcome(id, 25_000);
@@ -115,7 +115,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
     expect(await runs.outcome(id, 25_000)).toMatchObject({ state: 'completed' });
   });
 
-  onEach('makes one run for requests with the same idempotency key, also for concurrent ones', async () => {
+  onOne('makes one run for requests with the same idempotency key, also for concurrent ones', async () => {
     const key = { idempotencyKey: `key ${uniquePrefix()}` };
     const answers = await Promise.all(Array.from({ length: 8 }, () => runs.submit(request('ok'), key)));
     expect(new Set(answers.map((answer) => answer.id)).size).toBe(1);
@@ -146,7 +146,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
     });
   });
 
-  onEach('retries a transient error', async () => {
+  onOne('retries a transient error', async () => {
     const { id } = await runs.submit(request('flaky=3'), {});
     expect(await runs.outcome(id, 25_000)).toMatchObject({ state: 'completed' });
     expect(await runs.get(id)).toMatchObject({ attempts: 3 });
@@ -164,7 +164,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
     expect(await runs.get(id)).toMatchObject({ attempts: 1 });
   });
 
-  onEach(
+  onOne(
     'cancels a running run within two seconds, and leaves no files',
     async () => {
       const cancel = async (): Promise<number> => {
@@ -218,7 +218,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
     30_000,
   );
 
-  onEach('keeps the work of a run that ends while it is being cancelled', async () => {
+  onOne('keeps the work of a run that ends while it is being cancelled', async () => {
     const { id } = await runs.submit(request('slow=300'), {});
     await reach(id, 'running');
     const queues = [backend.queue(ANNOUNCE_QUEUE), backend.queue(TRANSFORM_QUEUE)];
@@ -247,7 +247,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
     await runs.cancel(id);
   });
 
-  onEach('lists runs, newest first, by service and state', async () => {
+  onOne('lists runs, newest first, by service and state', async () => {
     const failed = await runs.submit(request('fault=mapping/syntax'), {});
     await runs.outcome(failed.id, 25_000);
     const other = await runs.submit(request('ok', { service: 'sql-transformer' }), {});
@@ -262,7 +262,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
     await runs.cancel(waiting.id);
   });
 
-  onOne(
+  onOthers(
     'answers two hundred runs, each once',
     async () => {
       const ids: string[] = [];
@@ -278,7 +278,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
     120_000,
   );
 
-  onEach('keeps shared settings: one of two writers wins, and watchers are notified', async () => {
+  onOne('keeps shared settings: one of two writers wins, and watchers are notified', async () => {
     const key = uniquePrefix();
     const seen: (string | undefined)[] = [];
     const unwatch = backend.settings.watch(key, (value) => seen.push(value));
@@ -324,7 +324,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
       await other.close();
     });
 
-    onEach(
+    onOthers(
       'completes a run whose worker was killed, in a second attempt by another worker',
       async () => {
         const first = processes.all.at(-1) as ChildProcess;

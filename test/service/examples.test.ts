@@ -33,6 +33,7 @@ describe(`examples of docs/api.md${missingCurl === undefined ? '' : ` (not teste
     await mkdir(data);
     await writeFile(join(data, 'people.csv'), PEOPLE.csv);
     await writeFile(join(data, 'people.ttl'), peopleMapping('csv', 'people.csv'));
+    await writeFile(join(data, 'shop-terms.ttl'), '<http://example.com/Order> a <http://www.w3.org/2000/01/rdf-schema#Class> .\n');
     await writeFile(join(data, 'graph.nq'), '<http://example.com/1> <http://example.com/name> "Ann" .\n');
     service = await startService({ cwd: directory.path, env: { DATA_DIR: join(directory.path, 'state') } });
   });
@@ -52,7 +53,7 @@ describe(`examples of docs/api.md${missingCurl === undefined ? '' : ` (not teste
       );
   }
 
-  maybe('each is answered well: runs with their report, an upload, a sample', async () => {
+  maybe('each is answered well: runs with their report, an upload, a sample, an ontology', async () => {
     const reports: unknown[] = [];
     for (const example of await examples()) {
       const { stdout } = await execute('sh', ['-c', example.replaceAll('curl ', "curl -sS -w '\\n%{http_code}' ")]);
@@ -65,6 +66,7 @@ describe(`examples of docs/api.md${missingCurl === undefined ? '' : ` (not teste
       { status: '200', input: of('people.csv'), records: 2, quads: 2, rejectedRecords: 0 },
       { status: '201' },
       { status: '200', records: 2 },
+      { status: '200' },
       { status: '200', input: of('graph.nq'), records: 1, quads: 1, rejectedRecords: 0 },
     ]);
   });

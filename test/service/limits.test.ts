@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import type { TransformRequest } from '../../queues/jobs.ts';
 import type { Runs } from '../../queues/runs/contract.ts';
@@ -26,6 +26,7 @@ import { csv, json, xml, zipped } from '../bin/faults/files.ts';
 import { attempt, type Files, startQuadmill, withFiles } from '../bin/faults/trial.ts';
 import { closeAfterEach } from '../support/closing.ts';
 import { fastest } from '../support/fastest.ts';
+import { fastDescribe, share, sharedTest, soakTest, test } from '../support/jest/extent.ts';
 import { built } from '../support/project-root.ts';
 import { openQueue, QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { JOIN_MAPPING, peopleMapping, slowInput } from '../support/service/inputs.ts';
@@ -157,8 +158,11 @@ const CASES: readonly Case[] = [
   ],
 ];
 
+/** Those that unpack no gigabyte. */
+const QUICK = CASES.filter(([name]) => !name.startsWith('a gigabyte'));
+
 describe('a run ends with the fault of its limit:', () => {
-  test.each(CASES)(
+  sharedTest.each(share(QUICK.length, [...QUICK, ...CASES.filter((one) => !QUICK.includes(one))]))(
     '%s',
     async (_, files, limits, limit, told, place) => {
       const given = files();
@@ -261,7 +265,7 @@ describe('a run that keeps within its limits', () => {
   });
 });
 
-test('the command line ends a run that takes longer than --max-seconds, and leaves nothing', async () => {
+soakTest('the command line ends a run that takes longer than --max-seconds, and leaves nothing', async () => {
   const input = await slowInput();
   try {
     await withFiles({ ...people(0), 'tmp/.keep': '' }, async (directory) => {
@@ -306,7 +310,7 @@ describe('a thread', () => {
     return { directory, pool, run, left: () => readdir(join(directory, 'out')) };
   };
 
-  test.each(['deaf', 'busy'])(
+  soakTest.each(['deaf', 'busy'])(
     'is stopped when its run takes too long and is %s, and nothing is left',
     async (act) => {
       const { run, left } = await open(ENGINE);
@@ -316,50 +320,62 @@ describe('a thread', () => {
     20_000,
   );
 
-  test('that runs out of memory leaves nothing, reports that, and its neighbour completes', async () => {
-    const { run, left } = await open(ENGINE);
-    const neighbour = run('slow=2500', 'r2');
-    await expect(run('memory', 'r1')).rejects.toMatchObject({
-      limit: 'THREAD_MEMORY_MB',
-      message: 'The run needed more than the 64 MB of memory that a thread may use',
-      hint: 'Raise THREAD_MEMORY_MB, lower MEMORY_BUDGET_MB, or split the input',
-    });
-    expect((await left()).filter((name) => name.includes('r1'))).toEqual([]);
-    expect((await neighbour).report.quads).toBe(1);
-  }, 120_000);
+  soakTest(
+    'that runs out of memory leaves nothing, reports that, and its neighbour completes',
+    async () => {
+      const { run, left } = await open(ENGINE);
+      const neighbour = run('slow=2500', 'r2');
+      await expect(run('memory', 'r1')).rejects.toMatchObject({
+        limit: 'THREAD_MEMORY_MB',
+        message: 'The run needed more than the 64 MB of memory that a thread may use',
+        hint: 'Raise THREAD_MEMORY_MB, lower MEMORY_BUDGET_MB, or split the input',
+      });
+      expect((await left()).filter((name) => name.includes('r1'))).toEqual([]);
+      expect((await neighbour).report.quads).toBe(1);
+    },
+    120_000,
+  );
 
-  test('that needs a document as a whole dies of it while a neighbour maps', async () => {
-    const { directory, run } = await open();
-    const document = `{"people":[${Array.from({ length: 1_000_000 }, (_, i) => `{"id":${i},"name":"Name ${i}"}`).join(',')}]}`;
-    await writeFile(join(directory, 'people.json'), document);
-    await writeFile(
-      join(directory, 'people.csv'),
-      rows(300_000, (i) => `${i},Name\n`),
-    );
-    await writeFile(join(directory, 'json.ttl'), peopleMapping('json', 'people.json').replace('$.people[*]', '$..people[*]'));
-    await writeFile(join(directory, 'csv.ttl'), peopleMapping('csv', 'people.csv'));
-    const neighbour = run(join(directory, 'people.csv'), 'r2', 0, join(directory, 'csv.ttl'));
-    await expect(run(join(directory, 'people.json'), 'r1', 0, join(directory, 'json.ttl'))).rejects.toMatchObject({
-      limit: 'THREAD_MEMORY_MB',
-    });
-    expect((await neighbour).report.quads).toBe(300_000);
-  }, 60_000);
+  soakTest(
+    'that needs a document as a whole dies of it while a neighbour maps',
+    async () => {
+      const { directory, run } = await open();
+      const document = `{"people":[${Array.from({ length: 1_000_000 }, (_, i) => `{"id":${i},"name":"Name ${i}"}`).join(',')}]}`;
+      await writeFile(join(directory, 'people.json'), document);
+      await writeFile(
+        join(directory, 'people.csv'),
+        rows(300_000, (i) => `${i},Name\n`),
+      );
+      await writeFile(join(directory, 'json.ttl'), peopleMapping('json', 'people.json').replace('$.people[*]', '$..people[*]'));
+      await writeFile(join(directory, 'csv.ttl'), peopleMapping('csv', 'people.csv'));
+      const neighbour = run(join(directory, 'people.csv'), 'r2', 0, join(directory, 'csv.ttl'));
+      await expect(run(join(directory, 'people.json'), 'r1', 0, join(directory, 'json.ttl'))).rejects.toMatchObject({
+        limit: 'THREAD_MEMORY_MB',
+      });
+      expect((await neighbour).report.quads).toBe(300_000);
+    },
+    60_000,
+  );
 
-  test('whose buffers are too much for the process ends, and its neighbour completes', async () => {
-    const { pool, run, left } = await open(ENGINE);
-    const limitMb = Math.ceil(process.memoryUsage.rss() / 2 ** 20) + 100;
-    const watch = new AbortController();
-    closes(() => watch.abort());
-    void watchMemory(pool, limitMb, quietLogger(), watch.signal);
-    const neighbour = run('slow=2500', 'r2');
-    await expect(run(`buffers=${limitMb}`, 'r1')).rejects.toMatchObject({
-      code: 'limit/exceeded',
-      limit: 'PROCESS_MEMORY_MB',
-      message: `The worker process needed more than ${limitMb} MB of memory, and this run held most of it`,
-    });
-    expect((await neighbour).report.quads).toBe(1);
-    expect((await left()).filter((name) => name.includes('r1'))).toEqual([]);
-  }, 120_000);
+  soakTest(
+    'whose buffers are too much for the process ends, and its neighbour completes',
+    async () => {
+      const { pool, run, left } = await open(ENGINE);
+      const limitMb = Math.ceil(process.memoryUsage.rss() / 2 ** 20) + 100;
+      const watch = new AbortController();
+      closes(() => watch.abort());
+      void watchMemory(pool, limitMb, quietLogger(), watch.signal);
+      const neighbour = run('slow=2500', 'r2');
+      await expect(run(`buffers=${limitMb}`, 'r1')).rejects.toMatchObject({
+        code: 'limit/exceeded',
+        limit: 'PROCESS_MEMORY_MB',
+        message: `The worker process needed more than ${limitMb} MB of memory, and this run held most of it`,
+      });
+      expect((await neighbour).report.quads).toBe(1);
+      expect((await left()).filter((name) => name.includes('r1'))).toEqual([]);
+    },
+    120_000,
+  );
 
   test('is left alone when its run is not what needs the memory', async () => {
     const { pool, run } = await open(ENGINE);
@@ -379,7 +395,7 @@ describe('a thread', () => {
   });
 });
 
-describe('slices of a run are one run', () => {
+fastDescribe('slices of a run are one run', () => {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let backend: QueueBackend;
   let config: ConfigStore;
@@ -492,25 +508,29 @@ describe('the service', () => {
     expect(memoryIn(metrics) - before).toBeLessThan(200 * 2 ** 20);
   });
 
-  test('answers 400 when an input does not go on, and the thread is free for the next run', async () => {
-    const input = await slowInput(100);
-    const limit = (seconds: number) =>
-      ask(`${service.url}/updateConfig?configEntry=MAX_RUN_SECONDS&configValue=${seconds}`, { method: 'PUT' });
-    try {
-      expect((await limit(2)).status).toBe(200);
-      const { body } = await postJson(`${service.url}/process`, { inputFileURL: input.url, mappingURL: at('csv.ttl') });
-      expect(body).toMatchObject({ code: 'limit/exceeded', detail: { limit: 'MAX_RUN_SECONDS' } });
-      expect(body.error).toContain('The run takes longer than the 2 seconds that MAX_RUN_SECONDS allows');
-    } finally {
-      await limit(60);
-      await input.close();
-    }
-    await writeFile(
-      at('good.csv'),
-      rows(2, (i) => `${i},Ada\n`),
-    );
-    expect((await postJson(`${service.url}/process`, { inputFileURL: at('good.csv'), mappingURL: at('csv.ttl') })).body.quads).toBe(2);
-  }, 120_000);
+  soakTest(
+    'answers 400 when an input does not go on, and the thread is free for the next run',
+    async () => {
+      const input = await slowInput(100);
+      const limit = (seconds: number) =>
+        ask(`${service.url}/updateConfig?configEntry=MAX_RUN_SECONDS&configValue=${seconds}`, { method: 'PUT' });
+      try {
+        expect((await limit(2)).status).toBe(200);
+        const { body } = await postJson(`${service.url}/process`, { inputFileURL: input.url, mappingURL: at('csv.ttl') });
+        expect(body).toMatchObject({ code: 'limit/exceeded', detail: { limit: 'MAX_RUN_SECONDS' } });
+        expect(body.error).toContain('The run takes longer than the 2 seconds that MAX_RUN_SECONDS allows');
+      } finally {
+        await limit(60);
+        await input.close();
+      }
+      await writeFile(
+        at('good.csv'),
+        rows(2, (i) => `${i},Ada\n`),
+      );
+      expect((await postJson(`${service.url}/process`, { inputFileURL: at('good.csv'), mappingURL: at('csv.ttl') })).body.quads).toBe(2);
+    },
+    120_000,
+  );
 
   test('measures how late its event loop is', async () => {
     const metrics = (await ask(`${service.url}/metrics`)).body as string;

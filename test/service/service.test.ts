@@ -4,8 +4,9 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { type Answering, startAnswering } from '../src/sources/web/running.ts';
+import { fastDescribe, soakTest, test } from '../support/jest/extent.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 import { temporaryDirectory } from '../support/queues/backends.ts';
 import { JOIN_MAPPING, PEOPLE, PEOPLE_LINES, peopleMapping, slowInput } from '../support/service/inputs.ts';
@@ -110,7 +111,7 @@ describe('a run that completes', () => {
   });
 });
 
-describe('a run that fails', () => {
+fastDescribe('a run that fails', () => {
   beforeAll(async () => {
     await writeFile(at('people.pdf'), 'x');
     await writeFile(at('people'), 'x');
@@ -218,7 +219,7 @@ describe('a run that is not waited for', () => {
     }
   });
 
-  test('is answered 202 once PROCESS_WAIT_SECONDS are over, from the moment that the option is set', async () => {
+  soakTest('is answered 202 once PROCESS_WAIT_SECONDS are over, from the moment that the option is set', async () => {
     const input = await slowInput();
     const set = (seconds: number) =>
       ask(`${base()}/updateConfig?configEntry=PROCESS_WAIT_SECONDS&configValue=${seconds}`, { method: 'PUT' });
@@ -256,7 +257,7 @@ describe('a process that is asked to end', () => {
     return { cwd, env, input, own, answer };
   };
 
-  test('lets its run end, answers waiting callers, and exits 0', async () => {
+  soakTest('lets its run end, answers waiting callers, and exits 0', async () => {
     const { input, own, answer } = await startSlow('drain', 15);
     try {
       own.kill('SIGTERM');
@@ -271,7 +272,7 @@ describe('a process that is asked to end', () => {
     }
   });
 
-  test('requeues a run that takes too long, answers where to find it, and the next process completes it', async () => {
+  soakTest('requeues a run that takes too long, answers where to find it, and the next process completes it', async () => {
     const { cwd, env, input, own, answer } = await startSlow('give-back', 1);
     let next: ServiceProcess | undefined;
     try {
@@ -294,7 +295,7 @@ describe('a process that is asked to end', () => {
     }
   });
 
-  test('ends at once at the second signal', async () => {
+  soakTest('ends at once at the second signal', async () => {
     const { input, own, answer } = await startSlow('twice', 60);
     try {
       answer.catch(() => undefined);
@@ -312,7 +313,7 @@ describe('a process that is asked to end', () => {
 });
 
 describe('a process that cannot start reports why', () => {
-  test.each<[string, string[], Record<string, string>, number, RegExp]>([
+  soakTest.each<[string, string[], Record<string, string>, number, RegExp]>([
     ['a worker alone on an embedded queue', ['--role', 'worker'], { QUEUE_URL: 'embedded:' }, 2, /QUEUE_URL/],
     ['an API alone without a queue', ['--role', 'api'], {}, 2, /QUEUE_URL/],
     ['another address without tokens', ['--host', '0.0.0.0'], { QUEUE_URL: 'embedded:' }, 2, /API_TOKENS/],
@@ -339,7 +340,7 @@ describe('a process that cannot start reports why', () => {
   });
 });
 
-describe('a source that the mapping describes', () => {
+fastDescribe('a source that the mapping describes', () => {
   let endpoint: Answering;
   let own: ServiceProcess;
   const mapping = (

@@ -4,8 +4,9 @@ import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { freePort } from '../servers/process/port.ts';
+import { soakTest, test } from '../support/jest/extent.ts';
 import { temporaryDirectory } from '../support/queues/backends.ts';
 import { PEOPLE, peopleMapping } from '../support/service/inputs.ts';
 import { type ServiceProcess, startService } from '../support/service/process.ts';
@@ -195,22 +196,26 @@ describe('the connection', () => {
 });
 
 describe('messages within the process', () => {
-  test('what a transformer has made reaches the store by itself', async () => {
-    const cwd = join(directory.path, 'local');
-    await mkdir(cwd);
-    await writeFile(join(cwd, 'people.csv'), PEOPLE.csv);
-    await writeFile(join(cwd, 'people.ttl'), peopleMapping('csv', 'people.csv'));
-    const own = await startService({ cwd, env: { PORT: '0' } });
-    try {
-      const request = { inputFileURL: join(cwd, 'people.csv'), mappingURL: join(cwd, 'people.ttl') };
-      const { body } = await post(request, `${own.url}/semi-structured-transformer`);
-      const { quads } = body as { quads: number };
-      expect(quads).toBeGreaterThan(0);
-      const count = async (): Promise<number> => Number((await ask('SELECT (COUNT(*) AS ?n) { ?s ?p ?o }', own.url))[0]?.n?.value);
-      for (let i = 0; i < 200 && (await count()) < quads; i++) await sleep(100);
-      expect(await count()).toBe(quads);
-    } finally {
-      await own.stop();
-    }
-  }, 120_000);
+  soakTest(
+    'what a transformer has made reaches the store by itself',
+    async () => {
+      const cwd = join(directory.path, 'local');
+      await mkdir(cwd);
+      await writeFile(join(cwd, 'people.csv'), PEOPLE.csv);
+      await writeFile(join(cwd, 'people.ttl'), peopleMapping('csv', 'people.csv'));
+      const own = await startService({ cwd, env: { PORT: '0' } });
+      try {
+        const request = { inputFileURL: join(cwd, 'people.csv'), mappingURL: join(cwd, 'people.ttl') };
+        const { body } = await post(request, `${own.url}/semi-structured-transformer`);
+        const { quads } = body as { quads: number };
+        expect(quads).toBeGreaterThan(0);
+        const count = async (): Promise<number> => Number((await ask('SELECT (COUNT(*) AS ?n) { ?s ?p ?o }', own.url))[0]?.n?.value);
+        for (let i = 0; i < 200 && (await count()) < quads; i++) await sleep(100);
+        expect(await count()).toBe(quads);
+      } finally {
+        await own.stop();
+      }
+    },
+    120_000,
+  );
 });

@@ -29,7 +29,7 @@ const PASSWORD = 'hunter2-of-the-database';
 const logger = quietLogger();
 
 export function slicesSuite(queue: TestQueue, extent: Extent): void {
-  const { onEach, onOne, onOthers } = casesFor(queue, extent);
+  const { onOne, onOthers } = casesFor(queue, extent);
   const prefix = uniquePrefix();
   let server: TestServer;
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -120,7 +120,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
     });
     afterAll(() => workers?.drain(0));
 
-    onEach('publishes the parts of all slices in their order, and one manifest, and removes the jobs', async () => {
+    onOne('publishes the parts of all slices in their order, and one manifest, and removes the jobs', async () => {
       // The first slices end last.
       const id = await submit(request(5, { 0: 'slow=900', 1: 'slow=500' }));
       const report = await completed(id);
@@ -212,7 +212,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
       expect(await runs.outcome(id, 20_000)).toMatchObject({ state: 'cancelled' });
     });
 
-    onEach('cancels all slices with the run, waiting ones too, and nothing of it is left', async () => {
+    onOne('cancels all slices with the run, waiting ones too, and nothing of it is left', async () => {
       const id = await submit(request(9, { 2: 'slow=60000', 4: 'slow=60000' }));
       await taken(id, 2);
       await runs.cancel(id);
@@ -319,7 +319,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
     60_000,
   );
 
-  onEach(
+  onOne(
     'is requeued with its slices when the worker is stopped, and completed by the next',
     async () => {
       const first = await startWorkers(backend, config, logger, { engine: ENGINE });
@@ -350,7 +350,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
     });
     afterAll(() => processes.kill());
 
-    onEach('shares a run between two processes', async () => {
+    onOne('shares a run between two processes', async () => {
       const id = await submit(request(5, { 0: 'slow=500', 1: 'slow=500', 2: 'slow=500', 3: 'slow=500' }));
       const report = await completed(id);
       expect(await texts(report)).toEqual(slicesOf(id, [0, 1, 2, 3, 4]));
@@ -358,7 +358,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
       expect(await filesOf(id)).toEqual(partsOf(id, 5));
     });
 
-    onOne.each([
+    onOthers.each([
       ['a process that maps slices', { 0: 'dieaway=100&slow=500', 1: 'dieaway=100&slow=500', 2: 'dieaway=100&slow=500' }],
       ['the process that waits for the slices', { cut: 'dieonce=700', 0: 'slow=500', 3: 'slow=1500', 4: 'slow=1500' }],
     ])(

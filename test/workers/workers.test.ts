@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import type { RunPayload, TransformPayload } from '../../queues/jobs.ts';
 import { cancelledFault, decodeFault, encodeFault, failedOutcome, failureMessage, localTime } from '../../queues/runs/outcome.ts';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
@@ -21,6 +21,7 @@ import { mergeReports } from '../../workers/output/publish.ts';
 import type { Task } from '../../workers/task.ts';
 import { type PoolOptions, ThreadPool } from '../../workers/threads/pool.ts';
 import { closeAfterEach } from '../support/closing.ts';
+import { soakTest, test } from '../support/jest/extent.ts';
 import { built } from '../support/project-root.ts';
 
 const ENGINE = built('test/support/queues/engine.js').href;
@@ -69,17 +70,21 @@ describe('the pool of threads', () => {
     }
   });
 
-  test('ends a run that needs too much memory, while its neighbour lives', async () => {
-    const directory = await directoryForTest();
-    const pool = openPool();
-    const neighbour = pool.run(taskFor(directory, 'slow=1500', 'r2'), hooks());
-    await expect(pool.run(taskFor(directory, 'memory'), hooks())).rejects.toMatchObject({
-      code: 'limit/exceeded',
-      message: expect.stringContaining('64 MB'),
-    });
-    expect((await neighbour).report.quads).toBe(1);
-    expect((await pool.run(taskFor(directory, 'ok', 'r3'), hooks())).report.quads).toBe(1);
-  }, 30_000);
+  soakTest(
+    'ends a run that needs too much memory, while its neighbour lives',
+    async () => {
+      const directory = await directoryForTest();
+      const pool = openPool();
+      const neighbour = pool.run(taskFor(directory, 'slow=1500', 'r2'), hooks());
+      await expect(pool.run(taskFor(directory, 'memory'), hooks())).rejects.toMatchObject({
+        code: 'limit/exceeded',
+        message: expect.stringContaining('64 MB'),
+      });
+      expect((await neighbour).report.quads).toBe(1);
+      expect((await pool.run(taskFor(directory, 'ok', 'r3'), hooks())).report.quads).toBe(1);
+    },
+    30_000,
+  );
 
   test.each(['slow=60000', 'deaf', 'busy'])(
     'stops a run that is %s, for the reason of the signal',

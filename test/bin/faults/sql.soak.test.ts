@@ -1,4 +1,5 @@
-/** What goes wrong with a MariaDB; `sql.test.ts` asks the same of PostgreSQL. */
+/** What goes wrong with a PostgreSQL, and with a MariaDB. */
 import { sqlFaults } from './sql-suite.ts';
 
+sqlFaults('postgresql');
 sqlFaults('mariadb');

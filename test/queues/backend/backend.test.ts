@@ -94,7 +94,7 @@ describe('a directory', () => {
     60_000,
   );
 
-  test('is free again when its owner releases it, or left an incomplete file', async () => {
+  soakTest('is free again when its owner releases it, or left an incomplete file', async () => {
     const directory = await directoryForTest();
     const claim = await lockDirectory(directory);
     await expect(lockDirectory(directory)).rejects.toMatchObject({ code: 'service/unavailable' });
@@ -187,7 +187,7 @@ describe('a socket directory where other users may create one', () => {
 });
 
 describe('an error of a pool', () => {
-  test('of the embedded queue is reported, and does not end the process', async () => {
+  soakTest('of the embedded queue is reported, and does not end the process', async () => {
     const directory = await directoryForTest();
     await makeEmbeddedQueue(directory);
     const backend = await open('embedded:', directory);
@@ -230,7 +230,7 @@ describe('a queue that is away', () => {
     },
   );
 
-  test('of an unknown kind is refused', async () => {
+  soakTest('of an unknown kind is refused', async () => {
     await expect(open('amqp://localhost', await directoryForTest())).rejects.toMatchObject({ code: 'config/invalid' });
   });
 

@@ -31,7 +31,7 @@ const logger = quietLogger();
 
 /** @param many runs that one caller has waiting */
 export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): void {
-  const { onOne } = casesFor(queue, extent);
+  const { onOne, onOthers } = casesFor(queue, extent);
   let server: TestServer;
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let prefix: string;
@@ -142,7 +142,7 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
     expect(new Set(waiting.map(({ priority }) => priority)).size).toBe(30);
   });
 
-  onOne(
+  onOthers(
     'a caller whose process is killed while it submits keeps its order, and its tags start anew when the queue is empty',
     async () => {
       const child = spawn(process.execPath, [CALLER, server.url, prefix, directory.path, 'many'], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -201,7 +201,7 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
     return ids;
   }
 
-  onOne('a run whose worker is lost repeatedly waits longer each time, and others are mapped meanwhile', async () => {
+  onOthers('a run whose worker is lost repeatedly waits longer each time, and others are mapped meanwhile', async () => {
     await open();
     const [lost, ...others] = (await submitMany('a', 4)) as [string, ...string[]];
     const pause = { initialMs: 1_000, maxMs: 2_000 };

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { bandOf, DEFAULT_URGENCY, prioritiesFrom, priorityOf, URGENCY_LEVELS, urgencyOf } from '../../../queues/backend/fair-queueing.ts';
 import { SERVICE_QUEUES } from '../../../queues/jobs.ts';
-import { describeQueues, FAST_QUEUES } from '../../support/queues/describe.ts';
+import { describeQueues, ONE_QUEUE } from '../../support/queues/describe.ts';
 import { fairnessSuite } from './fairness-suite.ts';
 
 const { work: TRANSFORM_QUEUE } = SERVICE_QUEUES['semi-structured-transformer'];
@@ -29,4 +29,4 @@ describe('start tags and priorities', () => {
   });
 });
 
-describeQueues(FAST_QUEUES, (queue) => fairnessSuite(queue, 'fast', 200));
+describeQueues(ONE_QUEUE, (queue) => fairnessSuite(queue, 'fast', 200));

@@ -60,7 +60,7 @@ test('a process is reached by others as long as one of them says that it reaches
   registry.close();
 });
 
-describe.each(share(2, QUEUES))('over a queue of kind $name', ({ missing, start }) => {
+describe.each(share(1, QUEUES))('over a queue of kind $name', ({ missing, start }) => {
   const check = missing === undefined ? sharedTest : sharedTest.skip;
 
   check(

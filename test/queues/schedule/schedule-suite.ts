@@ -43,7 +43,7 @@ interface Member {
 type TestRuns = ReturnType<typeof fakeRuns>;
 
 export function scheduleSuite(queue: TestQueue, extent: Extent): void {
-  const { onEach, onOne } = casesFor(queue, extent);
+  const { onOne } = casesFor(queue, extent);
   let server: TestServer;
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let prefix: string;
@@ -122,7 +122,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
     });
   const complete = (): void => runs.ends((id) => ({ state: 'completed', report: { runId: id } as never }));
 
-  onEach(
+  onOne(
     'two processes make one tick each second, and never two',
     async () => {
       complete();
@@ -200,7 +200,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
     60_000,
   );
 
-  onEach(
+  onOne(
     'a change replaces the schedule, also with concurrent changes',
     async () => {
       const one = await join_();

@@ -1,11 +1,11 @@
 /** The schedule of the SQL transformer, in real time: one tick for the fleet, restarts, changes. */
 import { describe, expect, test } from '@jest/globals';
 import { openSchedule } from '../../../queues/schedule/schedule.ts';
-import { describeQueues, FAST_QUEUES } from '../../support/queues/describe.ts';
+import { describeQueues, ONE_QUEUE } from '../../support/queues/describe.ts';
 import { memorySettings } from '../../support/service/fake.ts';
 import { EVERY_SECOND, scheduleSuite, YEARLY } from './schedule-suite.ts';
 
-describeQueues(FAST_QUEUES, (queue) => scheduleSuite(queue, 'fast'));
+describeQueues(ONE_QUEUE, (queue) => scheduleSuite(queue, 'fast'));
 
 describe('settings that two processes change concurrently', () => {
   test('end with the value of one of them', async () => {

@@ -9,7 +9,7 @@ import { describe, expect } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
-import { share, sharedTest, test } from '../../support/jest/extent.ts';
+import { share, sharedTest, soakTest, test } from '../../support/jest/extent.ts';
 import { built } from '../../support/project-root.ts';
 import { missingMariadb } from '../databases/mariadb.ts';
 import { missingPostgres } from '../databases/postgres.ts';
@@ -185,7 +185,7 @@ describe('a guarded server', () => {
     }
   };
 
-  test.each([
+  soakTest.each([
     ['is killed', 'KILL', 'SIGKILL'],
     ['is killed, also when the server takes no notice of its signal', 'TERM', 'SIGKILL'],
     ['is interrupted', 'KILL', 'SIGINT'],

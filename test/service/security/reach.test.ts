@@ -75,6 +75,7 @@ const mapBeside = (mapping: string): Promise<Answer> =>
     bearer,
   );
 const sample = (location: string): Promise<Answer> => postJson(url('/studio/samples'), { location }, bearer);
+const ontology = (location: string): Promise<Answer> => postJson(url('/studio/ontologies'), { location }, bearer);
 const write = (inputFileURL: string): Promise<Answer> => postJson(url('/graph-writer/process'), { inputFileURL }, bearer);
 const connect = (jdbc: string): Promise<Answer> =>
   ask(url(`/sql-transformer/testDBConnection?${new URLSearchParams({ url: jdbc, user: 'u' })}`), { headers: bearer });
@@ -101,6 +102,8 @@ test.each<[string, () => Promise<Answer>]>([
   ['a sample outside the directories', () => sample(at('people.csv'))],
   ['a sample of the key of the service', () => sample(at('data/secrets.key'))],
   ['a sample on this machine', () => sample(`http://127.0.0.1:${port}/people.csv`)],
+  ['an ontology outside the directories', () => ontology(at('people.ttl'))],
+  ['an ontology on this machine', () => ontology(`http://127.0.0.1:${port}/people.ttl`)],
   ['a file to write', () => write(at('people.nq'))],
   ['a file to write on this machine', () => write(`http://127.0.0.1:${port}/people.nq`)],
   ['a database on this machine', () => connect(`jdbc:postgresql://127.0.0.1:${port}/shop`)],

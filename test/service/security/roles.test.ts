@@ -59,9 +59,13 @@ const TABLE = `
   PUT    /studio/mappings/{name}                             admin
   DELETE /studio/mappings/{name}                             admin
   POST   /studio/uploads                                     operator
+  GET    /studio/tables                                      operator
   POST   /studio/samples                                     operator
+  POST   /studio/ontologies                                  operator
   POST   /studio/previews                                    operator
   POST   /studio/statements                                  operator
+  POST   /studio/records                                     operator
+  POST   /studio/joins                                       operator
   GET    /health/live                                        all
   GET    /health/ready                                       all
   GET    /metrics                                            viewer

@@ -2,10 +2,11 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import { toBytes } from '../../../src/core/text.ts';
 import { eachStatement } from '../../../src/nquads/terms.ts';
 import { FORMAT_EXTENSION, OUTPUT_FORMATS, type OutputFormat, SERIALIZATIONS } from '../../../src/sinks/sink.ts';
+import { soakTest, test } from '../../support/jest/extent.ts';
 import { Random } from '../../support/random.ts';
 import { randomDataset, type Statement } from '../../support/random-dataset.ts';
 import { repeatedKeys } from './json-keys.ts';
@@ -28,7 +29,7 @@ describe.each(SERIALIZATIONS)('%s', (format) => {
 
   testRandomDatasets(format, [0, 1]);
 
-  test('loses nothing of a subject that comes back after more than any buffer holds', async () => {
+  soakTest('loses nothing of a subject that comes back after more than any buffer holds', async () => {
     const random = new Random(7);
     const statements = Array.from({ length: 150 }, () => randomDataset(random, 60, graphs))
       .flat()
@@ -123,7 +124,7 @@ describe('quadmill run', () => {
       );
     });
 
-  test('gives the same dataset in every format, and named graphs to those that have them', async () => {
+  soakTest('gives the same dataset in every format, and named graphs to those that have them', async () => {
     await writeFile(join(directoryOfTest(), 'things.json'), JSON.stringify(THINGS));
     await writeFile(join(directoryOfTest(), 'plain.ttl'), MAPPING.replace('#GRAPH#', ''));
     await writeFile(

@@ -1,7 +1,7 @@
 /** Sessions of MariaDB: what is read, and what goes wrong. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
 import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import { Fault } from '../../../src/core/fault.ts';
@@ -12,6 +12,7 @@ import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { openMysql } from '../../../src/sql/mysql/mysql.ts';
 import { type Mariadb, missingMariadb, startMariadb } from '../../servers/databases/mariadb.ts';
 import { freePort } from '../../servers/process/port.ts';
+import { soakTest, test } from '../../support/jest/extent.ts';
 
 const missing = await missingMariadb();
 const suite = missing === undefined ? describe : describe.skip;
@@ -427,35 +428,39 @@ suite('what goes wrong', () => {
     });
   });
 
-  test('a server without a place for one more connection is busy', async () => {
-    const other = await startMariadb({ arguments: ['--max-connections=10', '--extra-max-connections=1'] });
-    if ('skip' in other) throw new Error(other.skip);
-    const at = address('', other.url);
-    const sessions: SqlSession[] = [];
-    // A login that the server refused may take a place for a moment longer: full is what stays full.
-    const faults: Fault[] = [];
-    while (faults.length < 5) {
-      const found = await open({}, at).catch((error: unknown) => {
-        if (error instanceof Fault) return error;
-        throw error;
-      });
-      if (!(found instanceof Fault)) {
-        sessions.push(found);
-        faults.length = 0;
-        continue;
+  soakTest(
+    'a server without a place for one more connection is busy',
+    async () => {
+      const other = await startMariadb({ arguments: ['--max-connections=10', '--extra-max-connections=1'] });
+      if ('skip' in other) throw new Error(other.skip);
+      const at = address('', other.url);
+      const sessions: SqlSession[] = [];
+      // A login that the server refused may take a place for a moment longer: full is what stays full.
+      const faults: Fault[] = [];
+      while (faults.length < 5) {
+        const found = await open({}, at).catch((error: unknown) => {
+          if (error instanceof Fault) return error;
+          throw error;
+        });
+        if (!(found instanceof Fault)) {
+          sessions.push(found);
+          faults.length = 0;
+          continue;
+        }
+        faults.push(found);
+        await sleep(50);
       }
-      faults.push(found);
-      await sleep(50);
-    }
-    const fault = faults.at(-1);
-    expect(fault).toMatchObject({ code: 'database/busy', retriable: true });
-    // Without a second connection for KILL, the first one is broken off.
-    const [session] = sessions as [SqlSession];
-    for await (const _ of session.rows('SELECT a.seq FROM seq_1_to_1000000 a, seq_1_to_1000000 b', 1)) break;
-    expect(await faultOf(session.describe('SELECT 1'))).toMatchObject({ code: 'database/lost' });
-    await Promise.all(sessions.map((one) => one.close()));
-    await other.stop();
-  }, 30_000);
+      const fault = faults.at(-1);
+      expect(fault).toMatchObject({ code: 'database/busy', retriable: true });
+      // Without a second connection for KILL, the first one is broken off.
+      const [session] = sessions as [SqlSession];
+      for await (const _ of session.rows('SELECT a.seq FROM seq_1_to_1000000 a, seq_1_to_1000000 b', 1)) break;
+      expect(await faultOf(session.describe('SELECT 1'))).toMatchObject({ code: 'database/lost' });
+      await Promise.all(sessions.map((one) => one.close()));
+      await other.stop();
+    },
+    30_000,
+  );
 
   test('a server that says nothing for longer than socketTimeout is given up', async () => {
     const reading = withSession((session) => collect(session.rows('SELECT SLEEP(30)', 1)), {}, '&socketTimeout=500');
@@ -550,40 +555,48 @@ suite('what goes wrong', () => {
     await session.close();
   });
 
-  test('a server that dies while rows come is lost, and no row comes after it', async () => {
-    const other = await startMariadb();
-    if ('skip' in other) throw new Error(other.skip);
-    const session = await open({}, address('', other.url));
-    let rows = 0;
-    const reading = async (): Promise<void> => {
-      for await (const batch of session.rows('SELECT a.seq, b.seq FROM seq_1_to_1000000 a, seq_1_to_1000000 b', 2)) {
-        if (rows === 0) process.kill(other.pid, 'SIGKILL');
-        rows += batch.rows.length;
-        await sleep(1);
-      }
-    };
-    const fault = await faultOf(reading());
-    expect(fault).toMatchObject({ code: 'database/lost' });
-    expect(rows).toBeGreaterThan(0);
-    await session.close();
-    await other.stop();
-  }, 30_000);
+  soakTest(
+    'a server that dies while rows come is lost, and no row comes after it',
+    async () => {
+      const other = await startMariadb();
+      if ('skip' in other) throw new Error(other.skip);
+      const session = await open({}, address('', other.url));
+      let rows = 0;
+      const reading = async (): Promise<void> => {
+        for await (const batch of session.rows('SELECT a.seq, b.seq FROM seq_1_to_1000000 a, seq_1_to_1000000 b', 2)) {
+          if (rows === 0) process.kill(other.pid, 'SIGKILL');
+          rows += batch.rows.length;
+          await sleep(1);
+        }
+      };
+      const fault = await faultOf(reading());
+      expect(fault).toMatchObject({ code: 'database/lost' });
+      expect(rows).toBeGreaterThan(0);
+      await session.close();
+      await other.stop();
+    },
+    30_000,
+  );
 
-  test('a slow reader of 300,000 rows holds the server back, and memory does not grow', async () => {
-    await withSession(async (session) => {
-      const sql = "SELECT seq, REPEAT('x', 1000) FROM seq_1_to_300000";
-      let count = 0;
-      let most = 0;
-      const before = process.memoryUsage.rss();
-      for await (const { rows } of session.rows(sql, 2)) {
-        if (count % 50_000 < 1000) await sleep(300);
-        count += rows.length;
-        most = Math.max(most, process.memoryUsage.rss() - before);
-      }
-      expect(count).toBe(300_000);
-      expect(most / 2 ** 20).toBeLessThan(150);
-    });
-  }, 60_000);
+  soakTest(
+    'a slow reader of 300,000 rows holds the server back, and memory does not grow',
+    async () => {
+      await withSession(async (session) => {
+        const sql = "SELECT seq, REPEAT('x', 1000) FROM seq_1_to_300000";
+        let count = 0;
+        let most = 0;
+        const before = process.memoryUsage.rss();
+        for await (const { rows } of session.rows(sql, 2)) {
+          if (count % 50_000 < 1000) await sleep(300);
+          count += rows.length;
+          most = Math.max(most, process.memoryUsage.rss() - before);
+        }
+        expect(count).toBe(300_000);
+        expect(most / 2 ** 20).toBeLessThan(150);
+      });
+    },
+    60_000,
+  );
 });
 
 /** A reader that takes its time. */

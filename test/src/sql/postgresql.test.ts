@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import pg from 'pg';
 import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import { Fault } from '../../../src/core/fault.ts';
@@ -11,6 +11,7 @@ import { openSession } from '../../../src/sql/drivers/open.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { missingPostgres, type Postgres, startPostgres } from '../../servers/databases/postgres.ts';
 import { freePort } from '../../servers/process/port.ts';
+import { fastDescribe, soakTest, test } from '../../support/jest/extent.ts';
 
 const missing = await missingPostgres();
 const suite = missing === undefined ? describe : describe.skip;
@@ -401,7 +402,7 @@ suite(`PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`, () =
       );
     });
 
-    test('does not count the time of a slow reader', async () => {
+    soakTest('does not count the time of a slow reader', async () => {
       await within(
         async (session) => {
           let count = 0;
@@ -492,7 +493,7 @@ suite(`PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`, () =
       });
     });
 
-    test('a server that says nothing any more is left', async () => {
+    soakTest('a server that says nothing any more is left', async () => {
       const abort = new AbortController();
       const session = await open({ signal: abort.signal });
       const [row] = await session.query('SELECT pg_backend_pid()::text AS pid');
@@ -523,15 +524,19 @@ suite(`PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`, () =
       );
     });
 
-    test('a server that is killed breaks the connection', async () => {
-      const other = await start();
-      const session = await open({}, urlOf('postgres?user=postgres', `127.0.0.1:${other.port}`));
-      const reading = faultOf(all(take(session.rows(ENDLESS, 2))));
-      await sleep(100);
-      await other.stop();
-      expect((await reading).code).toBe('database/lost');
-      await session.close();
-    }, 30_000);
+    soakTest(
+      'a server that is killed breaks the connection',
+      async () => {
+        const other = await start();
+        const session = await open({}, urlOf('postgres?user=postgres', `127.0.0.1:${other.port}`));
+        const reading = faultOf(all(take(session.rows(ENDLESS, 2))));
+        await sleep(100);
+        await other.stop();
+        expect((await reading).code).toBe('database/lost');
+        await session.close();
+      },
+      30_000,
+    );
   });
 
   describe('queries of strangers', () => {
@@ -631,7 +636,7 @@ suite(`PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`, () =
   });
 
   const noOpenssl = spawnSync('openssl', ['version']).status === 0 ? undefined : 'there is no openssl on the PATH';
-  (noOpenssl === undefined ? describe : describe.skip)(`TLS${noOpenssl === undefined ? '' : ` (skipped: ${noOpenssl})`}`, () => {
+  (noOpenssl === undefined ? fastDescribe : fastDescribe.skip)(`TLS${noOpenssl === undefined ? '' : ` (skipped: ${noOpenssl})`}`, () => {
     let certificate: string;
 
     beforeAll(async () => {

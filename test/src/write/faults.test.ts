@@ -1,7 +1,7 @@
 /** What goes wrong while statements are written: refusals, stores without time, cancelling, limits. */
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect } from '@jest/globals';
 import { Fault, type FaultCode } from '../../../src/core/fault.ts';
 import { NO_LIMITS } from '../../../src/core/limits.ts';
 import type { Statement } from '../../../src/nquads/statement.ts';
@@ -9,6 +9,7 @@ import { openTarget } from '../../../src/targets/open.ts';
 import { type TargetAddress, TargetBusy, type UpdateScope } from '../../../src/targets/target.ts';
 import type { TransientFailure, WriteHooks, WriteRequest } from '../../../src/write/request.ts';
 import { writeTo } from '../../../src/write/write.ts';
+import { share, sharedTest, test } from '../../support/jest/extent.ts';
 import { type Call, lineOf, memoryTarget } from './memory-target.ts';
 import { contentOf, dice, listening, randomStatements, textOf, workspace } from './writing.ts';
 
@@ -37,8 +38,8 @@ const distinct = (seed: number, count: number): Statement[] => {
   return randomStatements(seed, count).filter((one) => !seen.has(lineOf(one)) && seen.add(lineOf(one)));
 };
 
-describe.each(MODES)('%s', (_, mode) => {
-  test('statements that the store refuses are found, said with its reason, and the others are written', async () => {
+describe.each(share(1, MODES))('%s', (_, mode) => {
+  sharedTest('statements that the store refuses are found, said with its reason, and the others are written', async () => {
     for (let seed = 1; seed <= 6; seed++) {
       const { below } = dice(seed);
       const statements = distinct(seed, 1500);
@@ -64,7 +65,7 @@ describe.each(MODES)('%s', (_, mode) => {
     }
   });
 
-  test('the work for few refusals is small', async () => {
+  sharedTest('the work for few refusals is small', async () => {
     const statements = distinct(20, 4000);
     const bad = new Set([7, 1900, 3600].map((at) => lineOf(statements[at] as Statement)));
     const sizes = { first: 1024, least: 1024, most: 1024 };
@@ -77,7 +78,7 @@ describe.each(MODES)('%s', (_, mode) => {
     expect(target.calls.length - clean.calls.length).toBeLessThanOrEqual(3 * (2 * 10 + 8));
   });
 
-  test('a store that refuses everything is not asked about every statement', async () => {
+  sharedTest('a store that refuses everything is not asked about every statement', async () => {
     const statements = distinct(21, 3000);
     const file = space.file('all.nq', textOf(statements));
     const target = memoryTarget({ refuse: () => 'disk quota exceeded', sizes: { first: 400 } });
@@ -91,7 +92,7 @@ describe.each(MODES)('%s', (_, mode) => {
     expect(target.store.lines.size).toBe(0);
   });
 
-  test('no more than so many may be rejected', async () => {
+  sharedTest('no more than so many may be rejected', async () => {
     const statements = distinct(22, 2000);
     const refuse = (one: Statement): string | undefined => (one.object.includes('@en') ? 'no languages here' : undefined);
     const file = space.file('limit.nq', textOf(statements));
@@ -107,22 +108,26 @@ describe.each(MODES)('%s', (_, mode) => {
     expect(target.store.staged.size).toBe(0);
   });
 
-  test('a store that is busy now and then gets everything in the end', async () => {
-    const statements = distinct(23, 2000);
-    for (let seed = 1; seed <= 2; seed++) {
-      const { below } = dice(seed);
-      const busy = (): void => {
-        if (below(6) === 0) throw below(2) === 0 ? new TargetBusy('later', 5) : new Fault('target/unreachable', 'gone for a moment');
-      };
-      const target = memoryTarget({ before: busy, after: busy, sizes: { first: 400, least: 200 } });
-      const report = await write(space.file('busy.nq', textOf(statements)), target, mode);
-      expect(target.store.content).toEqual(contentOf(statements));
-      expect(report).toMatchObject({ quadsWritten: statements.length, rejected: 0 });
-      expect(report.retries).toBeGreaterThan(0);
-    }
-  }, 60_000);
+  sharedTest(
+    'a store that is busy now and then gets everything in the end',
+    async () => {
+      const statements = distinct(23, 2000);
+      for (let seed = 1; seed <= 2; seed++) {
+        const { below } = dice(seed);
+        const busy = (): void => {
+          if (below(6) === 0) throw below(2) === 0 ? new TargetBusy('later', 5) : new Fault('target/unreachable', 'gone for a moment');
+        };
+        const target = memoryTarget({ before: busy, after: busy, sizes: { first: 400, least: 200 } });
+        const report = await write(space.file('busy.nq', textOf(statements)), target, mode);
+        expect(target.store.content).toEqual(contentOf(statements));
+        expect(report).toMatchObject({ quadsWritten: statements.length, rejected: 0 });
+        expect(report.retries).toBeGreaterThan(0);
+      }
+    },
+    60_000,
+  );
 
-  test('a store that cannot take large batches gets small ones', async () => {
+  sharedTest('a store that cannot take large batches gets small ones', async () => {
     const statements = distinct(24, 2000);
     const slow = ({ statements: some }: Call): void => {
       if (some.length > 60) throw new TargetBusy('no answer in time');
@@ -132,7 +137,7 @@ describe.each(MODES)('%s', (_, mode) => {
     expect(target.store.content).toEqual(contentOf(statements));
   });
 
-  test('a store that stays away is waited for as long as the run has patience', async () => {
+  sharedTest('a store that stays away is waited for as long as the run has patience', async () => {
     const gone = {
       before: ({ kind }: Call) => (kind === 'abort' ? undefined : Promise.reject(new Fault('target/unreachable', 'refused'))),
     };
@@ -145,7 +150,7 @@ describe.each(MODES)('%s', (_, mode) => {
     expect(seconds).toBeLessThan(4);
   });
 
-  test('whoever waits for the store is told why, how long it lasts, and when it is over', async () => {
+  sharedTest('whoever waits for the store is told why, how long it lasts, and when it is over', async () => {
     const until = performance.now() + 1_500;
     const away = {
       before: ({ kind }: Call) =>
@@ -161,7 +166,7 @@ describe.each(MODES)('%s', (_, mode) => {
     expect(told).toEqual([false, true, undefined]);
   });
 
-  test.each(['target/credentials', 'target/read-only'] as FaultCode[])('%s ends it at once', async (code) => {
+  sharedTest.each(['target/credentials', 'target/read-only'] as FaultCode[])('%s ends it at once', async (code) => {
     const target = memoryTarget({
       before: ({ kind }) =>
         kind === 'insert' || kind === 'replace' || kind === 'fill' ? Promise.reject(new Fault(code, 'no')) : undefined,
@@ -173,7 +178,7 @@ describe.each(MODES)('%s', (_, mode) => {
     expect(target.store.staged.size).toBe(0);
   });
 
-  test.each([
+  sharedTest.each([
     ['a store that never answers', { before: () => new Promise<void>(() => undefined) }],
     ['a store that is away', { before: () => Promise.reject(new Fault('target/unreachable', 'refused')) }],
     ['a slow store', { delayMs: 200 }],
@@ -189,7 +194,7 @@ describe.each(MODES)('%s', (_, mode) => {
     expect(existsSync(space.request([]).spillDirectory)).toBe(false);
   });
 
-  test.each([
+  sharedTest.each([
     ['MAX_RUN_SECONDS', { ...NO_LIMITS, seconds: 1 }],
     ['MAX_STATEMENTS', { ...NO_LIMITS, statements: 1000 }],
     ['MAX_RECORDS', { ...NO_LIMITS, records: 1000 }],

@@ -2,12 +2,13 @@
 import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import type { Column, SessionOptions, SqlSession } from '../../../../src/sql/database.ts';
 import { readDirectMapping } from '../../../../src/sql/direct-mapping/direct-mapping.ts';
 import { openSession } from '../../../../src/sql/drivers/open.ts';
 import { parseJdbcUrl } from '../../../../src/sql/jdbc/jdbc.ts';
 import { openDuckdbWriter, writeDuckdb } from '../../../servers/databases/duckdb.ts';
+import { soakTest, test } from '../../../support/jest/extent.ts';
 
 const OPTIONS: SessionOptions = { connectSeconds: 5, statementSeconds: 20, lockSeconds: 1 };
 
@@ -193,7 +194,7 @@ describe('a session', () => {
     await writeDuckdb(path, 'CREATE TABLE t (id INTEGER PRIMARY KEY, x VARCHAR); INSERT INTO t VALUES (1, NULL), (2, NULL), (3, NULL)');
   });
 
-  test('waits for a writer that has the file open, and says so', async () => {
+  soakTest('waits for a writer that has the file open, and says so', async () => {
     const writer = await openDuckdbWriter(path);
     try {
       const started = performance.now();
@@ -211,7 +212,7 @@ describe('a session', () => {
 
   const ENDLESS = 'SELECT sum(hash(a.i) ^ hash(b.i) % 3) AS s FROM range(1000000000) AS a(i), range(1000000000) AS b(i)';
 
-  test('ends a statement without end at its limit', async () => {
+  soakTest('ends a statement without end at its limit', async () => {
     await expect(withSession(path, (session) => allRows(session, ENDLESS), { statementSeconds: 1 })).rejects.toMatchObject({
       code: 'database/time-limit',
     });
@@ -233,7 +234,7 @@ describe('a session', () => {
     });
   });
 
-  test('spills a sort that does not fit into its memory, and leaves no file behind', async () => {
+  soakTest('spills a sort that does not fit into its memory, and leaves no file behind', async () => {
     const spillDirectory = await mkdtemp(join(directory, 'spill-'));
     const sql = `SELECT n, k FROM (SELECT row_number() OVER (ORDER BY k) AS n, k FROM
       (SELECT md5(CAST(i AS VARCHAR)) || repeat('x', 600) AS k FROM range(300000) AS r(i))) WHERE n % 1000 = 0 ORDER BY n`;

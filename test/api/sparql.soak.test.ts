@@ -1,0 +1,1 @@
+import './sparql.test.ts';

@@ -1,0 +1,1 @@
+import './fleet.test.ts';

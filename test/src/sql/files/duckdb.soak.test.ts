@@ -1,0 +1,1 @@
+import './duckdb.test.ts';
