@@ -4,8 +4,10 @@ import { PROCESS_REQUEST, WRITE_REQUEST } from '../queues/requests/schemas.ts';
 import { LICENCE_STATUSES } from '../src/config/licence.ts';
 import { FAULTS } from '../src/core/fault.ts';
 import { FORMATS } from '../src/core/input/formats.ts';
+import { RDF_SYNTAXES } from '../src/core/input/rdf-syntaxes.ts';
 import { NOT_BLANK } from '../src/core/schema.ts';
 import { KINDS } from '../src/infer/kinds.ts';
+import { TERM_KINDS } from '../src/ontology/terms.ts';
 import { TARGET_TYPES, WRITE_MODES } from '../src/targets/target.ts';
 import { ROLES } from './route.ts';
 import { RUN_STATES } from './routes/runs.ts';
@@ -31,6 +33,12 @@ const SIDE = { type: ['object', 'null'], description: 'The side file; null: ther
 const SAVED_BY = {
   by: { type: ['string', 'null'], description: 'Who saved it; null: it was not saved through the service' },
   at: { type: ['string', 'null'], format: 'date-time', description: 'When it was saved; null: not known' },
+} as const;
+
+const MAPPING_DIRECTORY = {
+  type: 'string',
+  enum: ['semi-structured-transformer', 'sql-transformer'],
+  description: 'The transformer whose mapping directory a relative path is of. Default: it is of the working directory',
 } as const;
 
 /** The text of a mapping, and what is read for it. */
@@ -230,21 +238,40 @@ export const SCHEMAS = {
       location: {
         type: 'string',
         pattern: NOT_BLANK,
-        maxLength: 8_000,
-        description: 'URL or path; of a workbook also with a sheet: `people.xlsx#Staff`',
+        maxLength: 100_000,
+        description:
+          'URL or path; of a workbook also with a sheet: `people.xlsx#Staff`. By `of` a table, as a mapping writes it, or a query',
       },
     },
     {
+      of: {
+        type: 'string',
+        enum: ['file', 'table', 'query'],
+        description: 'A table or query is of the database of the SQL transformer. Default: file',
+      },
       format: { type: 'string', enum: Object.keys(FORMATS), description: 'Default: by the name, else by the media type of the answer' },
       delimiter: { type: 'string', minLength: 1, maxLength: 1, description: 'Of CSV. Default: what the first rows show', examples: [';'] },
       encoding: { type: 'string', maxLength: 40, description: 'Of CSV. Default: UTF-8' },
-      mappings: {
-        type: 'string',
-        enum: ['semi-structured-transformer', 'sql-transformer'],
-        description: 'The transformer whose mapping directory a relative path is of. Default: it is of the working directory',
-      },
+      mappings: MAPPING_DIRECTORY,
       deeper: { type: 'boolean', description: 'Whether more of the input is read' },
     },
+  ),
+  StudioTables: record({
+    database: { ...text, description: 'Without login and parameters' },
+    tables: { type: 'array', items: ref('StudioTable') },
+    cut: { type: 'boolean', description: 'There are more tables than are given' },
+  }),
+  StudioTable: record(
+    {
+      name: { ...text, description: 'As a mapping writes it' },
+      kind: { type: 'string', enum: ['table', 'view'] },
+      columns: { type: 'array', items: record({ name: text, nullable: { type: 'boolean' } }) },
+      foreignKeys: {
+        type: 'array',
+        items: record({ columns: texts, parent: { ...text, description: 'As a mapping writes it' }, parentColumns: texts }),
+      },
+    },
+    { primaryKey: texts, rows: { ...count, description: "The server's estimate" } },
   ),
   StudioSample: record(
     {
@@ -261,6 +288,36 @@ export const SCHEMAS = {
       ofBytes: { ...count, description: 'Size of the input; absent: not known, such as of a compressed file' },
     },
   ),
+  StudioOntologyRequest: record(
+    { location: { type: 'string', pattern: NOT_BLANK, maxLength: 8_000, description: 'URL or path' } },
+    {
+      format: {
+        type: 'string',
+        enum: Object.keys(RDF_SYNTAXES),
+        description: 'Default: what the document shows, else its name or the media type of the answer',
+      },
+      mappings: MAPPING_DIRECTORY,
+    },
+  ),
+  StudioOntology: record({
+    format: { ...text, description: 'What the document was read as' },
+    terms: { type: 'array', items: ref('StudioTerm'), description: 'Classes and properties in the order of the document, at most 20,000' },
+    statements: { ...count, description: 'That were read' },
+    bytesRead: { ...count, description: 'Unpacked' },
+    cut: { ...texts, description: 'What was left out. Empty: nothing' },
+  }),
+  StudioTerm: record(
+    {
+      iri: text,
+      kind: { type: 'string', enum: TERM_KINDS },
+      labels: { type: 'array', items: ref('StudioTermText'), description: 'In all languages' },
+      domain: { ...texts, description: 'Of a property: IRIs of classes' },
+      range: { ...texts, description: 'Of a property: IRIs of classes and datatypes' },
+      subClassOf: { ...texts, description: 'Of a class: IRIs of classes' },
+    },
+    { comment: ref('StudioTermText') },
+  ),
+  StudioTermText: record({ text: { ...text, description: 'At most 300 characters' } }, { language: text }),
   StudioField: record(
     {
       path: {
@@ -347,6 +404,38 @@ export const SCHEMAS = {
     },
     count,
     partial: { type: 'boolean', description: 'Others may make it, too' },
+  }),
+  StudioJoinsRequest: record(
+    {
+      ...PREVIEWED,
+      child: { type: 'string', description: 'The triples map with the join: IRI, or `_:label`' },
+      parent: { type: 'string', description: 'Its parent triples map' },
+    },
+    { ...PREVIEWED_WITH, predicate: { type: 'string', description: 'An IRI. Default: joins of any predicate' } },
+  ),
+  StudioJoins: record({ joins: { type: 'array', items: ref('StudioJoin') } }),
+  StudioJoin: record({
+    line: count,
+    column: count,
+    children: { ...count, description: 'Records of the child that were read' },
+    asked: { ...count, description: 'Those that have a value for each key' },
+    found: { ...count, description: 'Those that find a partner' },
+    parents: { ...count, description: 'Records of the parent that were read' },
+    complete: { type: 'boolean', description: 'The parent was read to its end' },
+    without: { type: 'array', items: { type: 'array', items: texts }, description: 'Keys of the first children without a partner' },
+    examples: { type: 'array', items: { type: 'array', items: texts }, description: 'Keys of the first parents' },
+  }),
+  StudioRecordsRequest: record({ ...PREVIEWED, triplesMap: { type: 'string', description: 'IRI, or `_:label`' } }, PREVIEWED_WITH),
+  StudioRecords: record({
+    rows: {
+      type: 'array',
+      description: 'The first 1000: records, or items of them where a view iterates',
+      items: record(
+        { record: ref('StudioRecord'), statements: { ...count, description: 'Of the record, without those of joins' } },
+        { fault: { type: 'object', description: 'Why the record was rejected' } },
+      ),
+    },
+    more: { type: 'boolean', description: 'There are more rows than are given' },
   }),
   StudioRecord: record({
     triplesMap: { ...text, description: 'IRI, or `_:label`' },

@@ -3,17 +3,25 @@ import type { CallOptions, CallParts, Transport } from './http.ts';
 import type {
   StudioFunction,
   StudioFunctions,
+  StudioJoin,
+  StudioJoins,
+  StudioJoinsRequest,
   StudioMapping,
   StudioMappingEntry,
   StudioMappings,
   StudioMappingUpdate,
+  StudioOntology,
+  StudioOntologyRequest,
   StudioPreview,
   StudioPreviewRequest,
+  StudioRecords,
+  StudioRecordsRequest,
   StudioSample,
   StudioSampleRequest,
   StudioSaved,
   StudioStatement,
   StudioStatementRequest,
+  StudioTables,
   StudioUpload,
   StudioUser,
 } from './types.ts';
@@ -104,6 +112,17 @@ export class StudioClient {
     return this.#json('POST', '/samples', { signal, repeatable: true, body });
   }
 
+  /** The classes and properties of an ontology. @throws ProblemError — it cannot be read, or is no RDF */
+  ontology(request: StudioOntologyRequest, { signal }: CallOptions = {}): Promise<StudioOntology> {
+    const body = { type: 'application/json', text: JSON.stringify(request) };
+    return this.#json('POST', '/ontologies', { signal, repeatable: true, body });
+  }
+
+  /** The tables of the database of the SQL transformer. @throws ProblemError — it has none, or does not reach it */
+  tables({ signal }: CallOptions = {}): Promise<StudioTables> {
+    return this.#json('GET', '/tables', { signal });
+  }
+
   /** What a mapping makes of the first records. Ends when `signal` says so, and the question is withdrawn. */
   preview(request: StudioPreviewRequest, { signal }: CallOptions = {}): Promise<StudioPreview> {
     const body = { type: 'application/json', text: JSON.stringify(request) };
@@ -114,6 +133,18 @@ export class StudioClient {
   findStatement(request: StudioStatementRequest, { signal }: CallOptions = {}): Promise<StudioStatement> {
     const body = { type: 'application/json', text: JSON.stringify(request) };
     return this.#json('POST', '/statements', { signal, repeatable: true, body });
+  }
+
+  /** How many of the first records find a partner by a join: one entry for each join that is meant. */
+  async joins(request: StudioJoinsRequest, { signal }: CallOptions = {}): Promise<readonly StudioJoin[]> {
+    const body = { type: 'application/json', text: JSON.stringify(request) };
+    return (await this.#json<StudioJoins>('POST', '/joins', { signal, repeatable: true, body })).joins;
+  }
+
+  /** The first records of a triples map, with the values that it reads. */
+  listRecords(request: StudioRecordsRequest, { signal }: CallOptions = {}): Promise<StudioRecords> {
+    const body = { type: 'application/json', text: JSON.stringify(request) };
+    return this.#json('POST', '/records', { signal, repeatable: true, body });
   }
 }
 

@@ -272,8 +272,10 @@ export type StudioUpload = {
 };
 
 export type StudioSampleRequest = {
-  /** URL or path; of a workbook also with a sheet: `people.xlsx#Staff` */
+  /** URL or path; of a workbook also with a sheet: `people.xlsx#Staff`. By `of` a table, as a mapping writes it, or a query */
   readonly location: string;
+  /** A table or query is of the database of the SQL transformer. Default: file */
+  readonly of?: "file" | "table" | "query";
   /** Default: by the name, else by the media type of the answer */
   readonly format?: "csv" | "tsv" | "json" | "jsonl" | "xlsx" | "xlsb" | "xls" | "ods" | "parquet" | "xml";
   /** Of CSV. Default: what the first rows show */
@@ -284,6 +286,33 @@ export type StudioSampleRequest = {
   readonly mappings?: "semi-structured-transformer" | "sql-transformer";
   /** Whether more of the input is read */
   readonly deeper?: boolean;
+};
+
+export type StudioTables = {
+  /** Without login and parameters */
+  readonly database: string;
+  readonly tables: ReadonlyArray<StudioTable>;
+  /** There are more tables than are given */
+  readonly cut: boolean;
+};
+
+export type StudioTable = {
+  /** As a mapping writes it */
+  readonly name: string;
+  readonly kind: "table" | "view";
+  readonly columns: ReadonlyArray<{
+    readonly name: string;
+    readonly nullable: boolean;
+  }>;
+  readonly foreignKeys: ReadonlyArray<{
+    readonly columns: ReadonlyArray<string>;
+    /** As a mapping writes it */
+    readonly parent: string;
+    readonly parentColumns: ReadonlyArray<string>;
+  }>;
+  readonly primaryKey?: ReadonlyArray<string>;
+  /** The server's estimate */
+  readonly rows?: number;
 };
 
 export type StudioSample = {
@@ -304,6 +333,48 @@ export type StudioSample = {
   readonly delimiter?: string;
   /** Size of the input; absent: not known, such as of a compressed file */
   readonly ofBytes?: number;
+};
+
+export type StudioOntologyRequest = {
+  /** URL or path */
+  readonly location: string;
+  /** Default: what the document shows, else its name or the media type of the answer */
+  readonly format?: "turtle" | "ntriples" | "nquads" | "trig" | "rdfxml" | "jsonld";
+  /** The transformer whose mapping directory a relative path is of. Default: it is of the working directory */
+  readonly mappings?: "semi-structured-transformer" | "sql-transformer";
+};
+
+export type StudioOntology = {
+  /** What the document was read as */
+  readonly format: string;
+  /** Classes and properties in the order of the document, at most 20,000 */
+  readonly terms: ReadonlyArray<StudioTerm>;
+  /** That were read */
+  readonly statements: number;
+  /** Unpacked */
+  readonly bytesRead: number;
+  /** What was left out. Empty: nothing */
+  readonly cut: ReadonlyArray<string>;
+};
+
+export type StudioTerm = {
+  readonly iri: string;
+  readonly kind: "class" | "property" | "object-property" | "datatype-property" | "annotation-property";
+  /** In all languages */
+  readonly labels: ReadonlyArray<StudioTermText>;
+  /** Of a property: IRIs of classes */
+  readonly domain: ReadonlyArray<string>;
+  /** Of a property: IRIs of classes and datatypes */
+  readonly range: ReadonlyArray<string>;
+  /** Of a class: IRIs of classes */
+  readonly subClassOf: ReadonlyArray<string>;
+  readonly comment?: StudioTermText;
+};
+
+export type StudioTermText = {
+  /** At most 300 characters */
+  readonly text: string;
+  readonly language?: string;
 };
 
 export type StudioField = {
@@ -455,6 +526,84 @@ export type StudioStatement = {
   readonly count: number;
   /** Others may make it, too */
   readonly partial: boolean;
+};
+
+export type StudioJoinsRequest = {
+  /** Its extension tells the language */
+  readonly name: string;
+  readonly text: string;
+  /** The triples map with the join: IRI, or `_:label` */
+  readonly child: string;
+  /** Its parent triples map */
+  readonly parent: string;
+  /** Default: the first transformer */
+  readonly service?: "semi-structured-transformer" | "sql-transformer";
+  /** Sources that are not named here are read from where the mapping says */
+  readonly inputs?: ReadonlyArray<{
+    /** Of the source in the mapping */
+    readonly name: string;
+    /** What is read for it */
+    readonly url: string;
+  }>;
+  /** Of each iterator. Default: 100 */
+  readonly records?: number;
+  /** An IRI. Default: joins of any predicate */
+  readonly predicate?: string;
+};
+
+export type StudioJoins = {
+  readonly joins: ReadonlyArray<StudioJoin>;
+};
+
+export type StudioJoin = {
+  readonly line: number;
+  readonly column: number;
+  /** Records of the child that were read */
+  readonly children: number;
+  /** Those that have a value for each key */
+  readonly asked: number;
+  /** Those that find a partner */
+  readonly found: number;
+  /** Records of the parent that were read */
+  readonly parents: number;
+  /** The parent was read to its end */
+  readonly complete: boolean;
+  /** Keys of the first children without a partner */
+  readonly without: ReadonlyArray<ReadonlyArray<ReadonlyArray<string>>>;
+  /** Keys of the first parents */
+  readonly examples: ReadonlyArray<ReadonlyArray<ReadonlyArray<string>>>;
+};
+
+export type StudioRecordsRequest = {
+  /** Its extension tells the language */
+  readonly name: string;
+  readonly text: string;
+  /** IRI, or `_:label` */
+  readonly triplesMap: string;
+  /** Default: the first transformer */
+  readonly service?: "semi-structured-transformer" | "sql-transformer";
+  /** Sources that are not named here are read from where the mapping says */
+  readonly inputs?: ReadonlyArray<{
+    /** Of the source in the mapping */
+    readonly name: string;
+    /** What is read for it */
+    readonly url: string;
+  }>;
+  /** Of each iterator. Default: 100 */
+  readonly records?: number;
+};
+
+export type StudioRecords = {
+  /** The first 1000: records, or items of them where a view iterates */
+  readonly rows: ReadonlyArray<{
+    readonly record: StudioRecord;
+    /** Of the record, without those of joins */
+    readonly statements: number;
+    /** Why the record was rejected */
+    readonly fault?: Readonly<Record<string, unknown>>;
+  }>;
+  /** There are more rows than are given */
+  readonly more: boolean;
 };
 
 export type StudioRecord = {

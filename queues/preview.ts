@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Job, Queue, QueueEvents } from 'bullmq';
 import { atMost } from '../src/core/abort.ts';
 import { Fault, type FaultData } from '../src/core/fault.ts';
+import type { RdfSyntax } from '../src/core/input/rdf-syntaxes.ts';
 import type { QueueBackend } from './backend/backend.ts';
 import { NO_WORKERS } from './backend/worker-registry.ts';
 import { PREVIEW_QUEUE, type Transformer } from './jobs.ts';
@@ -23,6 +24,30 @@ export interface SampleQuestion {
   readonly mappings?: Transformer | undefined;
   /** More of the input is read. */
   readonly deeper?: boolean | undefined;
+}
+
+/** Of `POST /studio/ontologies`. */
+export interface OntologyQuestion {
+  readonly kind: 'ontology';
+  readonly location: string;
+  /** undefined: what the document shows, else its name or media type. */
+  readonly format?: RdfSyntax | undefined;
+  /** As of a sample. */
+  readonly mappings?: Transformer | undefined;
+}
+
+/** Of `POST /studio/samples` with a table or a query of the database of the SQL transformer. */
+export interface RowsQuestion {
+  readonly kind: 'rows';
+  readonly of: 'table' | 'query';
+  /** The table as a mapping writes it, or the query. */
+  readonly text: string;
+  readonly deeper?: boolean | undefined;
+}
+
+/** Of `GET /studio/tables`. */
+export interface TablesQuestion {
+  readonly kind: 'tables';
 }
 
 /** The text of a mapping, and what it reads. */
@@ -47,7 +72,32 @@ export interface StatementQuestion extends MappingOf {
   readonly statement: string;
 }
 
-export type Question = SampleQuestion | PreviewQuestion | StatementQuestion;
+/** Of `POST /studio/records`. */
+export interface RecordsQuestion extends MappingOf {
+  readonly kind: 'records';
+  /** IRI, or `_:label`. */
+  readonly triplesMap: string;
+}
+
+/** Of `POST /studio/joins`. */
+export interface JoinsQuestion extends MappingOf {
+  readonly kind: 'joins';
+  /** Triples maps: IRI, or `_:label`. */
+  readonly child: string;
+  readonly parent: string;
+  /** An IRI; undefined: any. */
+  readonly predicate?: string | undefined;
+}
+
+export type Question =
+  | SampleQuestion
+  | RowsQuestion
+  | TablesQuestion
+  | OntologyQuestion
+  | PreviewQuestion
+  | StatementQuestion
+  | RecordsQuestion
+  | JoinsQuestion;
 
 export interface QuestionJob {
   readonly question: Question;

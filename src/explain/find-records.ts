@@ -11,7 +11,7 @@ import { executeScans } from '../run/execute/scans.ts';
 import { prepareRun } from '../run/prepare/prepare.ts';
 import type { Rejection, RunRequest } from '../run/request.ts';
 import { candidatesFor, canMake, gathering, type StatementTerms } from './statement.ts';
-import { type Made, WITNESS, type Witness, witnessesOf } from './witnesses.ts';
+import { type Made, type RowWitness, WITNESS, type Witness, witnessesOf } from './witnesses.ts';
 
 /** A record, with the values that the rule reads of it. */
 export interface FoundRecord {
@@ -225,7 +225,7 @@ class Search {
       sides.partial = true;
       return;
     }
-    const keys = Array.from({ length: witness.keys }, (_, i) => [...objectsOf(lines, `key/${i}`)]);
+    const keys = keysOf(lines, witness.keys);
     sides[side].push({ record: recordOf(witness, lines, input), keys, makes });
   }
 }
@@ -236,7 +236,12 @@ const meet = (child: Held, parent: Held): boolean =>
 
 const hasLine = (lines: string, line: string): boolean => lines.startsWith(line) || lines.includes(`\n${line}`);
 
-function recordOf(witness: Witness, lines: string, input: string | undefined): FoundRecord {
+/** The keys of a join that a witness tells: for each condition its values. */
+export const keysOf = (lines: string, count: number): readonly (readonly string[])[] =>
+  Array.from({ length: count }, (_, i) => [...objectsOf(lines, `key/${i}`)]);
+
+/** What the statements of a witness tell of a row. */
+export function recordOf(witness: RowWitness, lines: string, input: string | undefined): FoundRecord {
   const number = (what: string): number | undefined => {
     const [found] = objectsOf(lines, what);
     return found === undefined ? undefined : Number(found);

@@ -16,17 +16,21 @@ import { isObjectOf } from '../plan/scans.ts';
 /** IRI of a witness's predicates: `place/0`, `item/0`, `value/0`, `key/0`, `child`, `parent`. */
 export const WITNESS = 'urn:quadmill:witness:';
 
-export interface Witness {
+/** What tells of a row where it comes from, and the values that are read of it. */
+export interface RowWitness {
   readonly rules: MapRules;
-  readonly of: Made;
-  /** `rule`: makes the statement itself, as a rule or as part of a collection. `child`, `parent`: the sides of its join. */
-  readonly kind: 'rule' | 'child' | 'parent';
   /** The triples map whose rows these are. */
   readonly map: MapInfo;
   /** Where the rows come from: the record first, then records that views have joined to it. */
   readonly places: readonly Place[];
-  /** Names of the values that the rule reads. */
+  /** Names of the values that are read. */
   readonly values: readonly string[];
+}
+
+export interface Witness extends RowWitness {
+  readonly of: Made;
+  /** `rule`: makes the statement itself, as a rule or as part of a collection. `child`, `parent`: the sides of its join. */
+  readonly kind: 'rule' | 'child' | 'parent';
   /** The number of keys of the join. */
   readonly keys: number;
 }
@@ -67,6 +71,49 @@ export function witnessesOf(
   });
 }
 
+/** Tells all rows of a triples map, also those that make no statement or are rejected, and the values that all of its rules read. */
+export function rowWitness(rules: MapRules, builder: Builder): RowWitness {
+  const { rows, places } = locator(builder)(rules.rows);
+  const { origin } = rules.subject;
+  const own = rules.emits.flatMap(({ input, predicate, object, graph }) => [
+    ...[predicate, ...(graph === undefined ? [] : [graph])].flatMap(expressionsOf),
+    ...(isObjectOf(input, object) ? input.on.map(({ left }) => left) : object.kind === 'encoded' ? [] : expressionsOf(object)),
+  ]);
+  const gathered = rules.collects.flatMap(({ collection }) => termsOf(collection)).flatMap(expressionsOf);
+  const values = readValues([...expressionsOf(rules.subject), ...own, ...gathered]);
+  const emits = tellers(rows, places, values, origin);
+  const subject = iri(`${WITNESS}row`, origin);
+  return {
+    rules: { map: { ...rules.map }, rows, subject, emits, collects: [], checks: [] },
+    map: rules.map,
+    places: placesOf(places),
+    values: [...values.keys()],
+  };
+}
+
+const placesOf = (places: LocatedRows['places']): readonly Place[] => places.map(({ scan, items }) => ({ scan, items }));
+
+/** A statement of a witness's own. */
+const told = (rows: Operator, what: string, object: RowTerm): Emit => ({
+  input: rows,
+  predicate: iri(WITNESS + what, object.origin),
+  object,
+  graph: undefined,
+  target: undefined,
+});
+
+/** The statements of a witness that say where a row comes from, and its values. */
+function tellers(rows: Operator, places: LocatedRows['places'], values: ReadonlyMap<string, Expression>, origin: Origin): readonly Emit[] {
+  const cell = (column: Column): RowTerm => literal({ kind: 'cell', origin, column } satisfies Cell, origin);
+  return [
+    ...places.flatMap(({ position, indexes }, i) => [
+      told(rows, `place/${i}`, cell(position)),
+      ...indexes.map((index, k) => told(rows, `item/${i}/${k}`, cell(index))),
+    ]),
+    ...[...values.values()].map((value, i) => told(rows, `value/${i}`, text(value))),
+  ];
+}
+
 function witness(kind: Witness['kind'], rules: MapRules, of: Made, { rows, places }: LocatedRows, maps: readonly MapRules[]): Witness {
   const emit = isEmit(of) ? of : undefined;
   const join = kind === 'rule' ? undefined : (emit?.input as Join);
@@ -83,29 +130,13 @@ function witness(kind: Witness['kind'], rules: MapRules, of: Made, { rows, place
           ...(emit.graph === undefined ? [] : [emit.graph]),
         ];
   const values = readValues([...terms.flatMap(expressionsOf), ...keys]);
-  const told = (what: string, object: RowTerm): Emit => ({
-    input: rows,
-    predicate: iri(WITNESS + what, origin),
-    object,
-    graph: undefined,
-    target: undefined,
-  });
-  const cell = (column: Column): RowTerm => literal({ kind: 'cell', origin, column } satisfies Cell, origin);
   const own: Emit[] =
     kind === 'rule'
       ? [...(emit === undefined ? [] : [{ ...emit, input: rows, target: undefined }])]
       : kind === 'child'
         ? [{ ...(emit as Emit), input: rows, object: iri(`${WITNESS}child`, origin), target: undefined }]
-        : [told('parent', iri(`${WITNESS}parent`, origin))];
-  const emits = [
-    ...own,
-    ...places.flatMap(({ position, indexes }, i) => [
-      told(`place/${i}`, cell(position)),
-      ...indexes.map((index, k) => told(`item/${i}/${k}`, cell(index))),
-    ]),
-    ...keys.map((key, i) => told(`key/${i}`, text(key))),
-    ...[...values.values()].map((value, i) => told(`value/${i}`, text(value))),
-  ];
+        : [told(rows, 'parent', iri(`${WITNESS}parent`, origin))];
+  const emits = [...own, ...keys.map((key, i) => told(rows, `key/${i}`, text(key))), ...tellers(rows, places, values, origin)];
   // A record that another rule rejects makes nothing here either.
   const checks = [...rules.checks, ...checkedTerms(rules.subject), ...rules.emits.flatMap(checksOf), ...parentKeys(rules, maps).map(text)];
   const map: MapInfo = { ...rules.map };
@@ -116,7 +147,7 @@ function witness(kind: Witness['kind'], rules: MapRules, of: Made, { rows, place
     of,
     kind,
     map: rules.map,
-    places: places.map(({ scan, items }) => ({ scan, items })),
+    places: placesOf(places),
     values: [...values.keys()],
     keys: keys.length,
   };

@@ -74,7 +74,7 @@ function statementOf(text: string) {
   return statement;
 }
 
-const viewOf = ({ map, places, values }: FoundRecord): RecordView => ({
+export const viewOf = ({ map, places, values }: FoundRecord): RecordView => ({
   triplesMap: map.id,
   line: map.origin.line,
   column: map.origin.column,

@@ -15,7 +15,8 @@ export interface FieldsQuestion {
 export type FieldsAccess = Pick<SampleOptions, 'workingDirectory' | 'reach' | 'web' | 'limits' | 'maxRecordBytes' | 'files'>;
 
 export interface FieldsAnswer {
-  readonly format: InputFormat;
+  /** `sql`: rows of a database. */
+  readonly format: InputFormat | 'sql';
   /** Of CSV, where it is not that of the format. */
   readonly delimiter?: string | undefined;
   /** Of XML: by prefix. */

@@ -1,6 +1,7 @@
 /** Determines the format of an input: by its file extension, then by the media type of the response. */
 import { Fault } from '../core/fault.ts';
 import { formatOfExtension, formatOfMediaType, type InputFormat } from '../core/input/formats.ts';
+import { type RdfSyntax, syntaxOfExtension } from '../core/input/rdf-syntaxes.ts';
 import { redact } from '../core/redact.ts';
 import { withoutCompression } from './compression.ts';
 import { fileNameOf } from './url.ts';
@@ -19,6 +20,12 @@ function extensionOf(url: string): string | undefined {
 export function formatByExtension(url: string): InputFormat | undefined {
   const extension = extensionOf(url);
   return extension === undefined ? undefined : formatOfExtension(extension);
+}
+
+/** The syntax of RDF by name alone. */
+export function syntaxByExtension(url: string): RdfSyntax | undefined {
+  const extension = extensionOf(url);
+  return extension === undefined ? undefined : syntaxOfExtension(extension);
 }
 
 /**

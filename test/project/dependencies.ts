@@ -114,7 +114,7 @@ export const PURPOSES: Readonly<Record<string, string>> = {
   n3: 'mappings in Turtle',
   yaml: 'mappings in YARRRML: YAML with the place of each value',
   'neo4j-driver': 'graph databases over Bolt',
-  oxigraph: 'the embedded store',
+  oxigraph: 'the embedded store, and ontologies in every syntax of RDF',
   pg: 'the client of PostgreSQL',
   pino: 'logs',
   'prom-client': 'metrics',

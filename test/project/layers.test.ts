@@ -70,7 +70,7 @@ describe('imports point one way', () => {
     const part = (path: string): string => path.split('/')[2] as string;
     const wrong = imports.filter(({ from, to, inside }) => {
       const isView = inside && room(from) === 'studio/ui' && room(to) === 'studio/ui' && part(from) !== part(to);
-      return isView && !['app', 'main.tsx'].includes(part(from)) && !['parts', 'store'].includes(part(to));
+      return isView && part(from) !== 'app' && !['parts', 'store'].includes(part(to));
     });
     expect(wrong.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
   });

@@ -5,7 +5,7 @@ import type { Transformer } from '../../queues/jobs.ts';
 import type { Question } from '../../queues/preview.ts';
 import { settingsOf } from '../../queues/requests/transform.ts';
 import { directories, mappingsOf } from '../../src/config/directories.ts';
-import { RUN_DEFAULTS, reachOf, webAccessOf } from '../../src/config/run-defaults.ts';
+import { RUN_DEFAULTS, reachOf, sqlLimitsOf, webAccessOf } from '../../src/config/run-defaults.ts';
 import type { ConfigStore } from '../../src/config/store.ts';
 import { databaseOf } from '../connections.ts';
 import type { PreviewAccess } from '../threads/preview.ts';
@@ -41,9 +41,13 @@ export const previewAccess =
       inputBytes: snapshot.MAX_INPUT_BYTES,
     };
     const sample = { ...shared, files };
-    if (question.kind === 'sample') {
+    if (question.kind === 'sample' || question.kind === 'ontology') {
       const { mappings } = question;
       return mappings === undefined ? { sample } : { sample, mappings: mappingsOf(mappings, snapshot, workingDirectory) };
+    }
+    if (question.kind === 'rows' || question.kind === 'tables') {
+      const access = databaseOf(snapshot);
+      return access === undefined ? { sample } : { sample, database: { access, sql: sqlLimitsOf(snapshot), workingDirectory } };
     }
     const { service } = question;
     const { base, rdf, xmlDefaultNamespace, sql } = settingsOf(snapshot, workingDirectory).run;

@@ -12,7 +12,11 @@ if (port === null) throw new Error('workers/threads/preview-thread is started as
 port.on('message', (message: ToPreviewThread) => {
   answer(unpackSecrets(message)).then(
     (given) => port.postMessage({ answer: given } satisfies FromPreviewThread),
-    (error: unknown) => port.postMessage({ fault: Fault.of(error).toJSON() } satisfies FromPreviewThread),
+    (error: unknown) => {
+      // The state of this thread is undefined: it ends, and another one answers.
+      if (error instanceof WebAssembly.RuntimeError) throw error;
+      port.postMessage({ fault: Fault.of(error).toJSON() } satisfies FromPreviewThread);
+    },
   );
 });
 
@@ -21,17 +25,36 @@ const NEVER = new AbortController().signal;
 
 async function answer({ question, access }: PreviewCommand): Promise<unknown> {
   const { run, mappings } = access;
-  if (question.kind === 'sample') {
-    const { location } = question;
-    const isWhole = mappings === undefined || isAbsolute(location) || URL_START.test(location);
-    return sampleFields({ ...question, location: isWhole ? location : placeIn(mappings, location) }, access.sample);
+  if (question.kind === 'sample' || question.kind === 'ontology') {
+    const { location: written } = question;
+    const isWhole = mappings === undefined || isAbsolute(written) || URL_START.test(written);
+    const location = isWhole ? written : placeIn(mappings, written);
+    if (question.kind === 'sample') return sampleFields({ ...question, location }, access.sample);
+    // As the code of previews, it is loaded when it is asked for: samples are asked for first.
+    const { readOntology } = await import('../../src/ontology/read.ts');
+    return readOntology({ ...question, location }, access.sample);
+  }
+  if (question.kind === 'rows' || question.kind === 'tables') {
+    const { database } = access;
+    if (database === undefined)
+      throw new Fault('config/invalid', 'The SQL transformer has no database', { hint: 'Set JDBC_URL, DB_USER and DB_PASSWORD' });
+    const { listTables, sampleRows } = await import('../../src/preview/database.ts');
+    return question.kind === 'tables' ? listTables(database, NEVER) : sampleRows(question, database, NEVER);
   }
   if (run === undefined || mappings === undefined) throw new Fault('internal/error', 'A question about a mapping needs what a run needs');
   const mapping = { ...question, name: placeIn(mappings, question.name) };
-  // Loaded at the first question about a mapping: samples are asked for first.
   if (question.kind === 'statement') {
     const { findStatement } = await import('../../src/preview/statement.ts');
     return findStatement({ ...mapping, statement: question.statement }, run, NEVER);
+  }
+  if (question.kind === 'records') {
+    const { recordsOfMap } = await import('../../src/preview/records.ts');
+    return recordsOfMap({ ...mapping, triplesMap: question.triplesMap }, run, NEVER);
+  }
+  if (question.kind === 'joins') {
+    const { child, parent, predicate } = question;
+    const { sharesOfJoins } = await import('../../src/preview/joins.ts');
+    return sharesOfJoins({ ...mapping, child, parent, predicate }, run, NEVER);
   }
   const { previewMapping } = await import('../../src/preview/preview.ts');
   return previewMapping(mapping, run, NEVER);

@@ -8,12 +8,15 @@ import { compiled } from '../../src/core/compiled.ts';
 import { Fault, type FaultData } from '../../src/core/fault.ts';
 import { type Packed, packSecrets } from '../../src/core/secret.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
+import type { DatabaseReading } from '../../src/preview/database.ts';
 import type { RunAccess } from '../../src/preview/preview.ts';
 import type { FieldsAccess } from '../../src/sampling/fields.ts';
 
 /** What a question may use, as the options say at this moment. */
 export interface PreviewAccess {
   readonly sample: FieldsAccess;
+  /** Of a question about tables; absent: there is no database. */
+  readonly database?: DatabaseReading;
   /** Of a question about a mapping. */
   readonly run?: RunAccess;
   /** Where relative sources stand: a directory, as URL or path. */

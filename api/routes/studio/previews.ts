@@ -1,6 +1,6 @@
-/** `/studio/previews` and `/studio/statements`: what the text of a mapping makes of the first records, and what makes a statement. */
+/** `/studio/previews`, `/studio/statements`, `/studio/records` and `/studio/joins`: what a mapping makes of the first records, and why. */
 import type { Service, Transformer } from '../../../queues/jobs.ts';
-import type { PreviewQuestion, StatementQuestion } from '../../../queues/preview.ts';
+import type { JoinsQuestion, PreviewQuestion, RecordsQuestion, StatementQuestion } from '../../../queues/preview.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import type { Fields } from '../../../src/core/schema.ts';
 import type { Route } from '../../route.ts';
@@ -34,6 +34,33 @@ export function previewRoutes(ask: Ask, services: readonly Service[]): readonly 
       handle: async ({ request, body }) => {
         const fields = (await body()) as Fields;
         const question: StatementQuestion = { kind: 'statement', ...mappingIn(fields, services), statement: fields.statement as string };
+        return { status: 200, body: await ask(question, request) };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/studio/records',
+      role: 'operator',
+      summary: 'Lists the first records of a triples map, with the values that it reads and the number of statements',
+      body: { type: 'application/json', schema: 'StudioRecordsRequest', required: true },
+      replies: { 200: { description: 'The records, also those that make no statement or are rejected', schema: 'StudioRecords' } },
+      handle: async ({ request, body }) => {
+        const fields = (await body()) as Fields;
+        const question: RecordsQuestion = { kind: 'records', ...mappingIn(fields, services), triplesMap: fields.triplesMap as string };
+        return { status: 200, body: await ask(question, request) };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/studio/joins',
+      role: 'operator',
+      summary: 'Counts the first records of a triples map that find a partner by a join',
+      body: { type: 'application/json', schema: 'StudioJoinsRequest', required: true },
+      replies: { 200: { description: 'The joins that are meant, each with its counts and keys', schema: 'StudioJoins' } },
+      handle: async ({ request, body }) => {
+        const fields = (await body()) as Fields;
+        const { child, parent, predicate } = fields as unknown as JoinsQuestion;
+        const question: JoinsQuestion = { kind: 'joins', ...mappingIn(fields, services), child, parent, predicate };
         return { status: 200, body: await ask(question, request) };
       },
     },

@@ -1,21 +1,48 @@
-/** `/studio/samples`: the fields of an input, read by a worker from its beginning. */
+/** `/studio/samples`: the fields of an input, read by a worker from its beginning; `/studio/tables`: the tables of the database. */
+import type { Service } from '../../../queues/jobs.ts';
 import type { SampleQuestion } from '../../../queues/preview.ts';
+import { Fault } from '../../../src/core/fault.ts';
 import type { Route } from '../../route.ts';
 import type { Ask } from './ask.ts';
 import { assertNoPassword } from './secrets.ts';
 
-export function samplesRoute(ask: Ask): Route {
-  return {
-    method: 'POST',
-    path: '/studio/samples',
-    role: 'operator',
-    summary: 'Reads the beginning of an input: its fields, their kinds and values',
-    body: { type: 'application/json', schema: 'StudioSampleRequest', required: true },
-    replies: { 200: { description: 'The fields, as far as they were read', schema: 'StudioSample' } },
-    handle: async ({ request, body }) => {
-      const { location, format, delimiter, encoding, mappings, deeper } = (await body()) as Omit<SampleQuestion, 'kind'>;
-      assertNoPassword(location);
-      return { status: 200, body: await ask({ kind: 'sample', location, format, delimiter, encoding, mappings, deeper }, request) };
-    },
+/** @param services those of the process */
+export function samplesRoutes(ask: Ask, services: readonly Service[]): readonly Route[] {
+  const assertSql = (): void => {
+    if (!services.includes('sql-transformer'))
+      throw new Fault('request/invalid', 'This process has no sql-transformer, whose database has the tables', {
+        hint: 'Ask a process of the SQL transformer, or one of all services',
+      });
   };
+  return [
+    {
+      method: 'GET',
+      path: '/studio/tables',
+      role: 'operator',
+      summary: 'Lists the tables of the database of the SQL transformer',
+      replies: { 200: { description: 'The tables with their columns and keys', schema: 'StudioTables' } },
+      handle: async ({ request }) => {
+        assertSql();
+        return { status: 200, body: await ask({ kind: 'tables' }, request) };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/studio/samples',
+      role: 'operator',
+      summary: 'Reads the beginning of an input: its fields, their kinds and values',
+      body: { type: 'application/json', schema: 'StudioSampleRequest', required: true },
+      replies: { 200: { description: 'The fields, as far as they were read', schema: 'StudioSample' } },
+      handle: async ({ request, body }) => {
+        const { of, ...file } = (await body()) as Omit<SampleQuestion, 'kind'> & { readonly of?: 'file' | 'table' | 'query' };
+        const { location, format, delimiter, encoding, mappings, deeper } = file;
+        if (of === 'table' || of === 'query') {
+          assertSql();
+          return { status: 200, body: await ask({ kind: 'rows', of, text: location, deeper }, request) };
+        }
+        assertNoPassword(location);
+        return { status: 200, body: await ask({ kind: 'sample', location, format, delimiter, encoding, mappings, deeper }, request) };
+      },
+    },
+  ];
 }

@@ -5,9 +5,10 @@ import { mappingRoutes } from '../mappings/studio.ts';
 import { askFor } from './ask.ts';
 import { functionsRoute } from './functions.ts';
 import { meRoute } from './me.ts';
+import { ontologyRoute } from './ontologies.ts';
 import { pageRoutes } from './page.ts';
 import { previewRoutes } from './previews.ts';
-import { samplesRoute } from './samples.ts';
+import { samplesRoutes } from './samples.ts';
 import { uploadRoute } from './uploads.ts';
 
 /** The routes at the root of a process with these services; none without a transformer. */
@@ -20,7 +21,8 @@ export function studioRoutes(api: Api, services: readonly Service[]): readonly R
     functionsRoute(api),
     ...mappingRoutes(api, services),
     uploadRoute(api),
-    samplesRoute(ask),
+    ...samplesRoutes(ask, services),
+    ontologyRoute(ask),
     ...previewRoutes(ask, services),
   ];
 }

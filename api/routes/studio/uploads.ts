@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { directories } from '../../../src/config/directories.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import { NO_NUL } from '../../../src/core/schema.ts';
-import { formatByExtension } from '../../../src/storage/input-format.ts';
+import { formatByExtension, syntaxByExtension } from '../../../src/storage/input-format.ts';
 import { checkMediaType } from '../../body.ts';
 import type { Api, Route } from '../../route.ts';
 import { type Limits, storeUpload } from './upload-store.ts';
@@ -35,10 +35,10 @@ export function uploadRoute(api: Api): Route {
     },
     handle: async ({ request, parameters, actor }) => {
       const name = fileNameIn(parameters.name as string);
-      const format = formatByExtension(name);
+      const format = formatByExtension(name) ?? syntaxByExtension(name);
       if (format === undefined) {
         throw new Fault('source/type', `${name} has no extension of a file that can be read`, {
-          hint: 'Files are read as .csv, .json, .jsonl, .xml, .xlsx, .ods or .parquet, also compressed (.csv.gz)',
+          hint: 'Files are read as .csv, .json, .jsonl, .xml, .xlsx, .ods or .parquet, ontologies as .ttl, .nt, .trig, .rdf, .owl or .jsonld; also compressed (.csv.gz)',
         });
       }
       checkMediaType(request, [TYPE]);

@@ -39,9 +39,23 @@ export function writeTurtle(
   return `${[...commentLines(heading), ...declared].join('\n')}\n\n${blocks.join('\n\n')}\n`;
 }
 
+/** Pieces of a graph as Turtle, to be put into a text that stands. */
+export interface TurtlePieces {
+  /** An object: what only it leads to stands in brackets, whose lines after the first begin with `indent`. */
+  object(term: RdfTerm, indent: string): string;
+  /** A node with all its properties, to the dot. */
+  block(node: Node): string;
+  iri(iri: string): string;
+}
+
+/** @param prefixes those that the text declares: no others are used */
+export function turtlePieces(nodes: readonly Node[], prefixes: ReadonlyMap<string, string>, base: Base | undefined): TurtlePieces {
+  return new TurtleWriter(nodes, prefixes, base);
+}
+
 const commentLines = (comments: readonly string[]): readonly string[] => comments.map((line) => `#${line}`);
 
-class TurtleWriter {
+class TurtleWriter implements TurtlePieces {
   readonly used = new Set<string>();
   usesBase = false;
   readonly #base: string | undefined;
@@ -99,8 +113,8 @@ class TurtleWriter {
     const byProperty = new Map<string, RdfTerm[]>();
     for (const { property, object } of statements) byProperty.set(property, [...(byProperty.get(property) ?? []), object]);
     return [...byProperty].flatMap(([property, objects]) => {
-      const name = property === `${RDF}type` ? 'a' : this.#iri(property);
-      const written = objects.map((object) => `${this.#commentsOf(object, indent)}${name} ${this.#object(object, indent)}`);
+      const name = property === `${RDF}type` ? 'a' : this.iri(property);
+      const written = objects.map((object) => `${this.#commentsOf(object, indent)}${name} ${this.object(object, indent)}`);
       const [first = '', ...others] = written;
       const short = [first, ...others.map((one) => one.slice(name.length + 1))].join(', ');
       // Each on lines of its own, as people write predicate object maps.
@@ -122,11 +136,11 @@ class TurtleWriter {
     return [...node.comments, ...(isList ? node.statements.flatMap((part) => this.#inBrackets(part.object)) : [])];
   }
 
-  #object(object: RdfTerm, indent: string): string {
+  object(object: RdfTerm, indent: string): string {
     const node = object.kind === 'blank' ? this.#byId.get(`_:${object.value}`) : undefined;
     if (node === undefined || !this.isNested(node)) return object.kind === 'blank' && node === undefined ? '[]' : this.#term(object);
     const items = this.#list(node);
-    if (items !== undefined) return `( ${items.map((item) => this.#object(item, indent)).join(' ')} )`;
+    if (items !== undefined) return `( ${items.map((item) => this.object(item, indent)).join(' ')} )`;
     if (node.statements.length === 0) return '[]';
     const inner = `${indent}  `;
     const properties = this.#properties(node, inner);
@@ -154,12 +168,12 @@ class TurtleWriter {
   #term(term: RdfTerm): string {
     switch (term.kind) {
       case 'iri':
-        return this.#iri(term.value);
+        return this.iri(term.value);
       case 'blank':
         return `_:${term.value}`;
       case 'literal':
         if (term.language !== undefined) return `${quoted(term.value)}@${term.language}`;
-        return term.datatype === `${XSD}string` ? quoted(term.value) : `${quoted(term.value)}^^${this.#iri(term.datatype)}`;
+        return term.datatype === `${XSD}string` ? quoted(term.value) : `${quoted(term.value)}^^${this.iri(term.datatype)}`;
     }
   }
 
@@ -173,7 +187,7 @@ class TurtleWriter {
     return relative;
   }
 
-  #iri(iri: string): string {
+  iri(iri: string): string {
     for (const [prefix, namespace] of this.#prefixes) {
       const local = iri.slice(namespace.length);
       if (!iri.startsWith(namespace) || !/^[A-Za-z_][\w-]*$/.test(local)) continue;

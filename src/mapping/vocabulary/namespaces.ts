@@ -287,6 +287,13 @@ export const USUAL_PREFIXES: Readonly<Record<string, string>> = {
 /** Every namespace of an RML vocabulary. */
 export const RML_NAMESPACES: readonly string[] = NAMESPACES.map(({ iri }) => iri);
 
+/** Local names of the terms of a namespace of an RML vocabulary, sorted; none for any other. Names of drafts are left out. */
+export const termsIn = (namespace: string): readonly string[] =>
+  NAMESPACES.filter(({ iri }) => iri === namespace)
+    .flatMap(({ properties, classes, individuals }) => [...properties.keys(), ...classes.keys(), ...individuals.keys()])
+    .filter((name, i, all) => all.indexOf(name) === i)
+    .sort();
+
 /** The result of `shorten` without prefix or namespace: `template`, `Person`. */
 export const localName = (short: string): string => /[^:/#<>]*(?=[/#]*>?$)/.exec(short)?.[0] ?? short;
 

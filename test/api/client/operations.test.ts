@@ -66,8 +66,12 @@ async function callAll(client: QuadmillClient): Promise<void> {
   const place = { service: 'sql-transformer', draft: true } as const;
   await client.studio.upload('a.csv', new Blob(['id']));
   await client.studio.sample({ location: 'a.csv' });
+  await client.studio.ontology({ location: 'a.ttl' });
   await client.studio.preview({ name: 'a.ttl', text: '' });
   await client.studio.findStatement({ name: 'a.ttl', text: '', statement: '<s:a> <p:b> <o:c> .' });
+  await client.studio.tables();
+  await client.studio.joins({ name: 'a.ttl', text: '', child: '_:a', parent: '_:b' });
+  await client.studio.listRecords({ name: 'a.ttl', text: '', triplesMap: '_:people' });
   await client.studio.listMappings(place);
   await client.studio.getMapping('a b.ttl', place);
   await client.studio.putMapping('a b.ttl', { text: '', side: {} }, { ...place, ...CONDITION });

@@ -1,7 +1,8 @@
 /** Mapping files of the studio on the built service: versions, drafts, names, and savers that meet. */
 import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { soakTest, test } from '../../support/jest/extent.ts';
 import { temporaryDirectory } from '../../support/queues/backends.ts';
 import { peopleMapping } from '../../support/service/inputs.ts';
 import { type Answer, ask, type ServiceProcess, startService } from '../../support/service/process.ts';
@@ -152,30 +153,34 @@ describe('versions', () => {
 });
 
 describe('two savers', () => {
-  test('in 100 rounds one wins, the other is told, and nothing is lost', async () => {
-    let { etag } = (await put('shop.ttl', version('start'), NEW)).body as { etag: string };
-    let text = version('start');
-    for (let round = 0; round < 100; round++) {
-      const savers = [
-        { name: 'ada', text: version(`${round} ada`), to: service },
-        { name: 'bo', text: version(`${round} bo`), to: round % 2 === 0 ? service : second },
-      ] as const;
-      const order = round % 4 < 2 ? savers : savers.toReversed();
-      const answers = await Promise.all(
-        order.map((one) => put('shop.ttl', one.text, match(etag), { by: one.name, to: one.to, side: { round } })),
-      );
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
-      const won = answers.findIndex(({ status }) => status === 200);
-      const winner = order[won] as (typeof savers)[number];
-      const { body: saved } = answers[won] as Answer;
-      expect(answers[1 - won]?.body).toMatchObject({ etag: saved.etag, by: winner.name, at: expect.any(String) });
-      expect(await readFile(at('shop.ttl'), 'utf8')).toBe(winner.text);
-      expect(await readFile(at('shop.ttl.previous'), 'utf8')).toBe(text);
-      ({ etag } = saved as { etag: string });
-      text = winner.text;
-    }
-    expect((await readdir(at())).filter((name) => name.startsWith('.'))).toEqual([]);
-  }, 60_000);
+  soakTest(
+    'in 100 rounds one wins, the other is told, and nothing is lost',
+    async () => {
+      let { etag } = (await put('shop.ttl', version('start'), NEW)).body as { etag: string };
+      let text = version('start');
+      for (let round = 0; round < 100; round++) {
+        const savers = [
+          { name: 'ada', text: version(`${round} ada`), to: service },
+          { name: 'bo', text: version(`${round} bo`), to: round % 2 === 0 ? service : second },
+        ] as const;
+        const order = round % 4 < 2 ? savers : savers.toReversed();
+        const answers = await Promise.all(
+          order.map((one) => put('shop.ttl', one.text, match(etag), { by: one.name, to: one.to, side: { round } })),
+        );
+        expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
+        const won = answers.findIndex(({ status }) => status === 200);
+        const winner = order[won] as (typeof savers)[number];
+        const { body: saved } = answers[won] as Answer;
+        expect(answers[1 - won]?.body).toMatchObject({ etag: saved.etag, by: winner.name, at: expect.any(String) });
+        expect(await readFile(at('shop.ttl'), 'utf8')).toBe(winner.text);
+        expect(await readFile(at('shop.ttl.previous'), 'utf8')).toBe(text);
+        ({ etag } = saved as { etag: string });
+        text = winner.text;
+      }
+      expect((await readdir(at())).filter((name) => name.startsWith('.'))).toEqual([]);
+    },
+    60_000,
+  );
 
   test('of many that make the same file one succeeds', async () => {
     const answers = await Promise.all(

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { StudioPreview, StudioStatement } from '../../../client/types.ts';
+import type { StudioPreview, StudioRecords, StudioStatement } from '../../../client/types.ts';
 import { temporaryDirectory } from '../../support/queues/backends.ts';
 import { JOIN_MAPPING, PEOPLE, PEOPLE_LINES, peopleMapping } from '../../support/service/inputs.ts';
 import { type Answer, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
@@ -142,4 +142,94 @@ test.each<[string, object, RegExp]>([
 test('what is no statement is refused', async () => {
   const { status, body } = await ask({ name: 'people.ttl', text: TEXT, inputs: inputs(), statement: 'no statement' }, 'statements');
   expect([status, JSON.stringify(body)]).toEqual([400, expect.stringMatching(/statement/)]);
+});
+
+test('the records of a triples map, with what is missing and what was rejected', async () => {
+  await writeFile(at('holes.json'), '{"people":[{"id":"1","name":"Ann"},{"name":"Bob"},{"id":"3","name":null}]}');
+  const bound = [{ name: 'people.json', url: urlOf('holes.json') }];
+  const question = {
+    name: 'people.ttl',
+    text: peopleMapping('json', 'people.json'),
+    inputs: bound,
+    triplesMap: 'http://example.com/People',
+  };
+  const { status, body } = await ask(question, 'records');
+  expect(status).toBe(200);
+  const { rows, more } = body as unknown as StudioRecords;
+  expect(more).toBe(false);
+  expect(rows.map(({ record: { places, values }, statements }) => [places, values, statements])).toEqual(
+    [
+      [['1'], ['Ann'], 1],
+      [[], ['Bob'], 0],
+      [['3'], [], 0],
+    ].map(([id, name, statements], record) => [
+      [{ input: urlOf('holes.json'), record, items: [] }],
+      [
+        { name: 'id', values: id },
+        { name: 'name', values: name },
+      ],
+      statements,
+    ]),
+  );
+  const dated = TEXT.replace('rml:reference "name"', 'rml:reference "name" ; rml:termType rml:IRI');
+  await writeFile(at('spaced.csv'), 'id,name\n1,http://e/a\n2,http://e/<\n');
+  const rejected = await ask({ ...question, text: dated, inputs: [{ name: 'people.csv', url: urlOf('spaced.csv') }] }, 'records');
+  expect((rejected.body as unknown as StudioRecords).rows).toMatchObject([
+    { statements: 1 },
+    { statements: 0, fault: { code: 'record/term', message: expect.stringContaining('An IRI may not hold') } },
+  ]);
+  const unknown = await ask({ ...question, triplesMap: 'http://example.com/Peple' }, 'records');
+  expect([unknown.status, JSON.stringify(unknown.body)]).toEqual([400, expect.stringContaining('Did you mean http://example.com/People?')]);
+});
+
+test('the keys of a join are among the values of a record', async () => {
+  const bound = [
+    { name: 'people.csv', url: urlOf('towned.csv') },
+    { name: 'towns.csv', url: urlOf('towns.csv') },
+  ];
+  const { body } = await ask({ name: 'j.ttl', text: JOIN_MAPPING, inputs: bound, triplesMap: 'http://example.com/People' }, 'records');
+  const { rows } = body as unknown as StudioRecords;
+  expect(rows.map(({ record }) => record.values.find(({ name }) => name === 'town')?.values)).toEqual([['BS'], ['ZZ'], ['BS']]);
+});
+
+test('how many of the first records find a partner by a join, and keys of those that do not', async () => {
+  const bound = [
+    { name: 'people.csv', url: urlOf('towned.csv') },
+    { name: 'towns.csv', url: urlOf('towns.csv') },
+  ];
+  const question = {
+    name: 'j.ttl',
+    text: JOIN_MAPPING,
+    inputs: bound,
+    child: 'http://example.com/People',
+    parent: 'http://example.com/Towns',
+  };
+  const share = { children: 3, asked: 3, found: 2, parents: 2, complete: true, without: [[['ZZ']]], examples: [[['BS']], [['ZH']]] };
+  expect(await ask(question, 'joins')).toMatchObject({ status: 200, body: { joins: [share] } });
+  const predicate = 'http://example.com/livesIn';
+  expect(await ask({ ...question, predicate }, 'joins')).toMatchObject({ status: 200, body: { joins: [share] } });
+  expect(await ask({ ...question, predicate: 'http://example.com/other' }, 'joins')).toMatchObject({ status: 200, body: { joins: [] } });
+  expect(await ask({ ...question, parent: 'http://example.com/People' }, 'joins')).toMatchObject({ status: 200, body: { joins: [] } });
+  const missing = await ask({ ...question, inputs: [{ name: 'people.csv', url: urlOf('nothing.csv') }] }, 'joins');
+  expect([missing.status, JSON.stringify(missing.body)]).toEqual([400, expect.stringContaining('nothing.csv')]);
+});
+
+test('partners far behind in the parent are found, and it is said where it was not read to its end', async () => {
+  await writeFile(at('many-towns.csv'), `code,name\n${Array.from({ length: 12_000 }, (_, i) => `T${i},n${i}`).join('\n')}\n`);
+  await writeFile(at('far.csv'), 'id,name,town\n1,Ann,T9999\n2,Bob,T10001\n');
+  const bound = [
+    { name: 'people.csv', url: urlOf('far.csv') },
+    { name: 'towns.csv', url: urlOf('many-towns.csv') },
+  ];
+  const question = {
+    name: 'j.ttl',
+    text: JOIN_MAPPING,
+    inputs: bound,
+    child: 'http://example.com/People',
+    parent: 'http://example.com/Towns',
+  };
+  expect(await ask(question, 'joins')).toMatchObject({
+    status: 200,
+    body: { joins: [{ children: 2, asked: 2, found: 1, parents: 10_000, complete: false, without: [[['T10001']]] }] },
+  });
 });

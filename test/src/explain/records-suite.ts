@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import { type FoundRows, findRecords } from '../../../src/explain/find-records.ts';
+import { listRecords } from '../../../src/explain/list-records.ts';
 import { readStatements } from '../../../src/nquads/read.ts';
 import type { Statement } from '../../../src/nquads/statement.ts';
 import type { RunRequest } from '../../../src/run/request.ts';
@@ -71,6 +72,27 @@ function without(mapping: RandomMapping, record: string): RandomMapping {
   return { ...mapping, sources };
 }
 
+/** By triples map and record, the statements that a run makes of it. Those of joins stand in no row, or in the child's. */
+async function statementsByRecord(
+  request: RunRequest,
+): Promise<{ readonly rows: ReadonlyMap<string, number>; readonly maps: ReadonlySet<string> }> {
+  const rows = new Map<string, number>();
+  const maps = new Set<string>();
+  await executeRun(
+    { ...request, distinct: false, threads: 1, onError: 'skip', maxRejected: Number.MAX_SAFE_INTEGER },
+    { write: () => undefined, commit: async () => [], abort: async () => undefined },
+    {
+      row: ({ id }, lines, input, record) => {
+        maps.add(id);
+        const key = `${id} ${input} ${record}`;
+        const count = [...lines].join('').split('\n').length - 1;
+        rows.set(key, (rows.get(key) ?? 0) + count);
+      },
+    },
+  );
+  return { rows, maps };
+}
+
 export function randomRecords(seeds: readonly number[]): void {
   describe('records of random mappings', () => {
     test.each(seeds)('%d', async (seed) => {
@@ -91,6 +113,28 @@ export function randomRecords(seeds: readonly number[]): void {
         const left = await statementsOf(requestOf(without(mapping, removed)));
         const isLeft = records.some((row) => !row.includes(removed));
         expect([keyOf(statement), left.map(keyOf).includes(keyOf(statement))]).toEqual([keyOf(statement), isLeft]);
+      }
+    });
+
+    test.each(seeds)('%d: each record once, with what a run makes of it', async (seed) => {
+      const mapping = invent(seed, 12);
+      const request = requestOf(mapping);
+      const { rows, maps } = await statementsByRecord(request);
+      const hasJoins = turtle(mapping).includes('rml:parentTriplesMap');
+      for (const id of maps) {
+        const { records, more } = await listRecords(request, id, {});
+        expect(more).toBe(false);
+        const listed = new Map(
+          records.map(({ record: { places }, statements }) => [`${id} ${places[0]?.input} ${places[0]?.record}`, statements]),
+        );
+        const ofRun = [...rows].filter(([key]) => key.startsWith(`${id} `));
+        // A record that is rejected has no row in a run.
+        expect(ofRun.filter(([key]) => !listed.has(key))).toEqual([]);
+        expect(listed.size).toBe(records.length);
+        for (const [key, count] of ofRun) {
+          if (hasJoins) expect(listed.get(key)).toBeLessThanOrEqual(count);
+          else expect([key, listed.get(key)]).toEqual([key, count]);
+        }
       }
     });
   });

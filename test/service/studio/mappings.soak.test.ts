@@ -1,0 +1,1 @@
+import './mappings.test.ts';
