@@ -37,6 +37,13 @@ export default {
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1_000,
+    rolldownOptions: {
+      checks: { pluginTimings: false },
+      // "use client" of packages means nothing where there is no server that renders.
+      onLog: (level, log, say) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && say(level, log),
+    },
   },
+  // They load parts of themselves when they need them, as the page does.
+  worker: { format: 'es' },
   plugins: [compressed],
 };

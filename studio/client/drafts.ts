@@ -2,6 +2,7 @@
 
 import type { StudioDocument } from '../core/document.ts';
 import type { Step } from '../core/history/history.ts';
+import { answered, openStore } from './database.ts';
 
 /** Which model it is. */
 export interface ModelOrigin {
@@ -25,6 +26,8 @@ export interface Draft {
   readonly document: StudioDocument;
   readonly done: readonly Step[];
   readonly undone: readonly Step[];
+  /** Text that is typed and has yet to be a step, such as one with an error. Absent: none. */
+  readonly typed?: string;
   /** Steps since it was saved. */
   readonly changes: number;
   /** Milliseconds since 1970. */
@@ -45,9 +48,7 @@ export interface Drafts {
   remove(id: string): Promise<void>;
 }
 
-const DATABASE = 'quadmill-studio';
-const STORE = 'drafts';
-/** Another layout of drafts is another version: `upgrade` then removes what cannot be read any more. */
+/** Of the layout of drafts. */
 const VERSION = 1;
 
 /** One draft for each model: its name within its transformer, or a name that is new. */
@@ -55,10 +56,7 @@ export const draftId = ({ service, name }: Pick<ModelOrigin, 'service' | 'name'>
 
 /** @throws DOMException — the browser keeps nothing for this page */
 export async function openDrafts(): Promise<Drafts> {
-  const opening = indexedDB.open(DATABASE, VERSION);
-  opening.onupgradeneeded = () => opening.result.createObjectStore(STORE, { keyPath: 'id' });
-  const database = await answered(opening);
-  const store = (mode: IDBTransactionMode): IDBObjectStore => database.transaction(STORE, mode).objectStore(STORE);
+  const store = await openStore('quadmill-studio', VERSION, 'drafts');
   return {
     async list() {
       const all = (await answered(store('readonly').getAll())) as readonly Draft[];
@@ -74,11 +72,4 @@ export async function openDrafts(): Promise<Drafts> {
       await answered(store('readwrite').delete(id));
     },
   };
-}
-
-function answered<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
 }

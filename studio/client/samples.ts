@@ -1,5 +1,5 @@
 /** What the service reads of the beginning of an input. */
-import type { StudioField } from '../../client/types.ts';
+import type { StudioField, StudioSampleRequest } from '../../client/types.ts';
 import type { Input, Location, Step } from '../core/document.ts';
 import type { FieldSample, SchemaField } from '../core/elements/schema.ts';
 import { pathKey } from '../core/levels.ts';
@@ -33,7 +33,7 @@ export async function readSample(
 ): Promise<Sample> {
   const { delimiter, encoding } = dialect ?? {};
   const request = {
-    location: addressOf(location),
+    ...placeOf(location),
     ...(location.kind === 'file' && location.directory === undefined && { mappings }),
     ...(format !== 'sql' && { format }),
     ...(delimiter !== undefined && { delimiter }),
@@ -48,24 +48,25 @@ export async function readSample(
   return { ...answer, fields: answer.fields.map(fieldOf), longest: new Map(lists) };
 }
 
-/** Whether the service reads samples of it: tables have their fields in the catalogue. */
-export const hasSample = ({ location: { kind } }: Input): boolean => kind !== 'table' && kind !== 'query';
+/** Whether the service reads samples of it: of databases, of the one of its options alone. */
+export const hasSample = ({ location }: Input): boolean =>
+  (location.kind !== 'table' && location.kind !== 'query') || location.database === undefined;
 
 const isEach = (step: Step): boolean => 'each' in step;
 
-function addressOf(location: Location): string {
+function placeOf(location: Location): Pick<StudioSampleRequest, 'location' | 'of'> {
   switch (location.kind) {
     case 'upload':
     case 'url':
-      return location.url;
+      return { location: location.url };
     case 'file':
       return location.directory === undefined || location.directory === 'working-directory'
-        ? location.path
-        : `${location.directory.replace(/\/$/, '')}/${location.path}`;
+        ? { location: location.path }
+        : { location: `${location.directory.replace(/\/$/, '')}/${location.path}` };
     case 'table':
-      return location.table;
+      return { of: 'table', location: location.table };
     case 'query':
-      return location.query;
+      return { of: 'query', location: location.query };
   }
 }
 

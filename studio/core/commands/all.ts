@@ -6,6 +6,7 @@ import type { Command } from './command.ts';
 import { connect } from './edges/connect.ts';
 import { reconnect, reverse, setPredicates } from './edges/edges.ts';
 import { addJoinCondition, removeJoinCondition } from './edges/joins.ts';
+import { editText } from './edit-text.ts';
 import { addAttribute, setDatatype, setExpression, setLanguage, setTermType } from './elements/attributes.ts';
 import { addClass, addEntity, removeClass, rename, setIdentifier } from './elements/entities.ts';
 import { applyFunction, removeFunction } from './elements/functions.ts';
@@ -52,6 +53,7 @@ export const COMMANDS = {
   align,
   'lay-out': layOut,
   fold,
+  'edit-text': editText,
 } as const satisfies Readonly<Record<string, Command<never>>>;
 
 export type CommandName = keyof typeof COMMANDS;

@@ -95,3 +95,11 @@ export function withRecords(document: StudioDocument, put: readonly Element[], w
   for (const record of put) records.set(record.id, record);
   return { ...document, records };
 }
+
+/** Whether two documents differ in places of blocks at most: both mean the same. */
+export function sameModel(before: StudioDocument, { records, language, base }: StudioDocument): boolean {
+  if (before.language !== language || before.base !== base) return false;
+  for (const record of records.values()) if (record.kind !== 'place' && before.records.get(record.id) !== record) return false;
+  for (const { id, kind } of before.records.values()) if (kind !== 'place' && !records.has(id)) return false;
+  return true;
+}

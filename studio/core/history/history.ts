@@ -34,8 +34,8 @@ interface Last {
   readonly before: StudioDocument;
 }
 
-/** What a change of records means for the text: the edits that bring it up to date. */
-export type Write = (before: StudioDocument, after: StudioDocument) => readonly TextEdit[];
+/** What a change of records means for the text: the edits that bring it up to date; or why the text cannot say it. */
+export type Write = (before: StudioDocument, after: StudioDocument) => readonly TextEdit[] | Refusal;
 
 export const begin = (document: StudioDocument): Session => ({ document, done: [], undone: [], last: undefined });
 
@@ -56,6 +56,7 @@ export function perform<A>(session: Session, command: Command<A>, argument: A, w
   if (isRefusal(changed)) return changed;
   const isWritten = changed.text !== before.text;
   const edits = isWritten ? difference(before.text.text, changed.text.text) : changed === before ? [] : write(before, changed);
+  if ('ok' in edits) return edits;
   const after = isWritten || edits.length === 0 ? changed : { ...changed, text: edited(changed.text, edits) };
   const said = command.said(before, after);
   if (!command.recorded) return { session: { ...session, document: after, last: undefined }, said };

@@ -15,15 +15,27 @@ import { sourceProperties } from './inputs.ts';
 import { referenceText } from './paths.ts';
 import { constantOf, expressionProperties, OutOfReach, type Term, termProperties, type WriteReference } from './terms.ts';
 
+/** Statements of a mapping, and which of its nodes stands for what. */
+export interface MappingGraph {
+  readonly graph: Graph;
+  /** Triples maps by the names of their parts. */
+  readonly parts: ReadonlyMap<string, RdfTerm>;
+  /** Predicate object maps by their edges. */
+  readonly pairs: ReadonlyMap<Id, RdfTerm>;
+}
+
 /** The statements in today's vocabulary; tables of the run's database are those of R2RML. */
-export function mappingGraph(document: StudioDocument, report: Report): Graph {
+export function mappingGraph(document: StudioDocument, report: Report): MappingGraph {
   const printer = new MappingPrinter(document, report);
   for (const entity of recordsOf(document, 'entity')) for (const part of entity.parts) printer.triplesMap(entity, part);
-  return printer.writer.graph;
+  const { writer, parts, pairs } = printer;
+  return { graph: writer.graph, parts, pairs };
 }
 
 class MappingPrinter {
   readonly writer = new GraphWriter();
+  readonly parts = new Map<string, RdfTerm>();
+  readonly pairs = new Map<Id, RdfTerm>();
   readonly #document: StudioDocument;
   readonly #report: Report;
   readonly #base: string;
@@ -46,10 +58,13 @@ class MappingPrinter {
         ...this.#graphs(entity.graphs, reference),
       ]);
       const term = this.#term(part);
+      this.parts.set(part, term);
       this.writer.describe(term, [...sourceProperties(this.writer, input, iteratorOf(input, entity.level)), ['subjectMap', subject]]);
       for (const edge of edges) {
         const pair = this.#said(edge.id, () => this.#pair(entity, input, edge, reference));
-        if (pair !== undefined) this.writer.describe(term, [['predicateObjectMap', pair]]);
+        if (pair === undefined) continue;
+        this.pairs.set(edge.id, pair);
+        this.writer.describe(term, [['predicateObjectMap', pair]]);
       }
     });
   }

@@ -21,7 +21,7 @@ export async function print(document: StudioDocument, language: Language): Promi
   const report = new Report();
   const own = dialectOf(document);
   for (const { reason } of recordsOf(document, 'text')) report.warning('not-supported', MADE, `left out: ${reason}`);
-  const graph = mappingGraph(document, report);
+  const { graph } = mappingGraph(document, report);
   const baseIri = baseOf(document.language, document.base);
   const nodes = convertGraph(graph, own, report).map((node) => ({ ...node, comments: [] }));
   const declared = recordsOf(document, 'prefix').map(({ name, iri }) => [name, iri] as const);
@@ -36,7 +36,7 @@ export async function print(document: StudioDocument, language: Language): Promi
 }
 
 /** What the document means is what its language means: YARRRML is legacy RML, or R2RML for tables of the run's database. */
-function dialectOf(document: StudioDocument): Dialect {
+export function dialectOf(document: StudioDocument): Dialect {
   if (document.language !== 'yarrrml') return document.language;
   const inputs = recordsOf(document, 'input');
   const isTable = ({ location }: (typeof inputs)[number]): boolean =>

@@ -1,6 +1,6 @@
 /** The language of a text, where nobody says which. */
 import type { Dialect } from '../../../src/mapping/model/model.ts';
-import type { Language } from '../document.ts';
+import type { Language, StudioDocument } from '../document.ts';
 
 /** Whether a text looks like YARRRML: it has a section of that at the beginning of a line, and no statement of Turtle begins there. */
 export const looksLikeYarrrml = (text: string): boolean =>
@@ -11,3 +11,6 @@ export const looksLikeYarrrml = (text: string): boolean =>
 export const documentName = (isYarrrml: boolean): string => (isYarrrml ? 'mapping.yml' : 'mapping.ttl');
 
 export const languageOf = (isYarrrml: boolean, dialect: Dialect | undefined): Language => (isYarrrml ? 'yarrrml' : (dialect ?? 'rml'));
+
+/** In which language the edited text of a document is read: YARRRML stays that; the dialects of Turtle are told by the text. */
+export const languageToRead = ({ language }: StudioDocument): 'yarrrml' | undefined => (language === 'yarrrml' ? language : undefined);

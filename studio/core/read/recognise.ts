@@ -60,6 +60,8 @@ export class Recognition {
   readonly #anchors = new Map<Id, Anchor[]>();
   /** What an input reads → its id. */
   readonly #inputs = new Map<string, Id>();
+  /** Input, term type and identifier → entities, in their order. */
+  readonly #entities = new Map<string, Id[]>();
   /** Input → keys of the iterators of its document. */
   readonly #lists = new Map<Id, Set<string>>();
   /** Id of a triples map → what is drawn of it. */
@@ -138,17 +140,17 @@ export class Recognition {
     const graphs = this.#graphs(subject.graphs, scope);
     if (graphs instanceof Undrawn) return graphs;
     const name = partOf(map.id, this.#context.base);
-    const same = [...this.#records.values()].find(
-      (one): one is Entity =>
-        one.kind === 'entity' &&
-        one.input === input.id &&
-        term.value.kind !== 'fresh' &&
-        samePath(one.level, level) &&
-        one.termType === term.termType &&
-        sameExpression(one.identifier, term.value) &&
-        JSON.stringify(one.graphs) === JSON.stringify(graphs) &&
-        classes.every((iri) => one.classes.includes(iri)),
-    );
+    const key = entityKey(input.id, term);
+    const alike = this.#entities.get(key) ?? [];
+    const same = alike
+      .map((id) => this.#records.get(id) as Entity)
+      .find(
+        (one) =>
+          term.value.kind !== 'fresh' &&
+          samePath(one.level, level) &&
+          JSON.stringify(one.graphs) === JSON.stringify(graphs) &&
+          classes.every((iri) => one.classes.includes(iri)),
+      );
     const entity: Entity =
       same === undefined
         ? {
@@ -165,6 +167,7 @@ export class Recognition {
           }
         : { ...same, parts: [...same.parts, name] };
     this.#put(entity, map.origin, true);
+    if (same === undefined) this.#entities.set(key, [...alike, entity.id]);
     return { map, entity: entity.id, name, scope };
   }
 
@@ -264,11 +267,7 @@ export class Recognition {
   /** The entity whose identifier an object is. */
   #identified({ scope }: Part, { value, termType }: Term): Id | undefined {
     if (termType === 'literal' || value.kind === 'fresh' || value.kind === 'written') return undefined;
-    for (const one of this.#records.values()) {
-      if (one.kind === 'entity' && one.input === scope.input && one.termType === termType && sameExpression(one.identifier, value))
-        return one.id;
-    }
-    return undefined;
+    return this.#entities.get(entityKey(scope.input, { value, termType }))?.[0];
   }
 
   #addReference(
@@ -381,3 +380,5 @@ export class Recognition {
     return { records: new Map(this.#records), language: 'rml', expert: false, text: { text: '', anchors: new Map() } };
   }
 }
+
+const entityKey = (input: Id, { value, termType }: Term): string => JSON.stringify([input, termType, value]);

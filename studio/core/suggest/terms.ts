@@ -10,7 +10,8 @@ import type { Suggestion } from './suggestion.ts';
 /** A term of a vocabulary that is loaded. */
 export interface Term {
   readonly iri: string;
-  readonly label?: string;
+  /** In several languages; the first one is shown. */
+  readonly labels?: readonly string[];
   readonly kind: 'class' | 'property';
 }
 
@@ -68,14 +69,22 @@ class Terms {
   constructor(terms: readonly Term[], kind: Term['kind']) {
     for (const term of terms) {
       if (term.kind !== kind) continue;
-      for (const name of [localName(term.iri), term.label ?? '']) {
-        const words = wordsOf(name).join(' ');
-        if (words !== '' && !this.#byWords.has(words)) this.#byWords.set(words, term);
-      }
+      for (const words of wordsOfTerm(term)) if (!this.#byWords.has(words)) this.#byWords.set(words, term);
     }
   }
 
   of(name: string): Term | undefined {
     return this.#byWords.get(wordsOf(name).join(' '));
   }
+}
+
+/** Ontologies have thousands of terms, and suggestions are made after each change. */
+const known = new WeakMap<Term, readonly string[]>();
+
+function wordsOfTerm(term: Term): readonly string[] {
+  const found = known.get(term);
+  if (found !== undefined) return found;
+  const words = [localName(term.iri), ...(term.labels ?? [])].map((name) => wordsOf(name).join(' ')).filter((text) => text !== '');
+  known.set(term, words);
+  return words;
 }

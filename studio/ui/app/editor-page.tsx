@@ -1,8 +1,9 @@
 /** The editor: toolbar, and the regions of a model around its canvas. */
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
-import Canvas from '../canvas/index.tsx';
+import { Guide } from '../guide/index.tsx';
 import Inspector from '../inspector/index.tsx';
 import { ConnectDialog } from '../outline/connect.tsx';
+import { Rename } from '../outline/rename.tsx';
 import { type Action, KeyList, Palette } from '../palette/index.tsx';
 import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -11,13 +12,14 @@ import { RunButton } from '../run/index.tsx';
 import { goTo, type Place } from '../store/address.ts';
 import { useEditor, useEditorState } from '../store/context.tsx';
 import { type Editor, hasChanges, type Mode } from '../store/editor.ts';
-import { chooseScheme, SCHEMES } from '../store/scheme.ts';
+import { chooseScheme, SCHEMES } from '../store/page/scheme.ts';
 import { useVisit } from '../store/visit.ts';
 import { focusRegionNamed, Region, SkipLinks, useRegionKeys } from './regions.tsx';
 import { SaveButtons } from './saving.tsx';
 import { Side } from './side.tsx';
 import { WORDS } from './words.ts';
 
+const Canvas = lazy(() => import('../canvas/index.tsx'));
 const Text = lazy(() => import('../text/index.tsx'));
 
 const MODES: readonly Mode[] = ['canvas', 'split', 'text'];
@@ -27,6 +29,7 @@ type ModelPlace = Extract<Place, { kind: 'model' }>;
 export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode {
   const mode = useEditorState((state) => state.mode);
   const connecting = useEditorState((state) => state.connecting);
+  const renaming = useEditorState((state) => state.renaming);
   useRegionKeys();
   const editor = useEditor();
   const [shown, setShown] = useState<'palette' | 'keys' | undefined>(undefined);
@@ -42,7 +45,9 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
       </Region>
       {mode !== 'text' && (
         <Region region="canvas" className="panel" isMain>
-          <Canvas />
+          <Suspense fallback={<p className="waiting">{WORDS.loading}</p>}>
+            <Canvas />
+          </Suspense>
         </Region>
       )}
       {mode !== 'canvas' && (
@@ -59,9 +64,11 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
         <Preview />
       </Region>
       <StatusLine />
+      <Guide />
       {shown === 'palette' && <Palette actions={actions} onClose={close} />}
       {shown === 'keys' && <KeyList onClose={close} />}
       {connecting !== undefined && <ConnectDialog from={connecting} />}
+      {renaming !== undefined && <Rename id={renaming} onClose={() => editor.rename(undefined)} />}
     </div>
   );
 }
@@ -70,7 +77,7 @@ function Toolbar({ place, find }: { readonly place: ModelPlace; readonly find: (
   const editor = useEditor();
   const { user } = useVisit();
   const isChanged = useEditorState(hasChanges);
-  const undoes = useEditorState(({ session }) => session.done.at(-1)?.label);
+  const undoes = useEditorState(({ session, typed }) => (typed === undefined ? session.done.at(-1)?.label : WORDS.typing));
   const redoes = useEditorState(({ session }) => session.undone.at(-1)?.label);
   const mode = useEditorState((state) => state.mode);
   return (
@@ -119,9 +126,16 @@ function StatusLine(): ReactNode {
   const refusal = useEditorState((state) => state.refusal);
   const draft = useEditorState((state) => state.draft);
   const isChanged = useEditorState(hasChanges);
+  const error = useEditorState(({ typed }) => typed?.error);
   const call = refusal?.instead;
   return (
     <Region region="status" className="status">
+      {error !== undefined && (
+        <div className="note warning" role="status">
+          <p>{WORDS.textError(error.origin)}</p>
+          <Button onClick={() => editor.reveal(error.origin)}>{WORDS.goThere}</Button>
+        </div>
+      )}
       {refusal !== undefined && (
         <div className="note warning">
           <p>{refusal.sentence}</p>
@@ -168,7 +182,11 @@ function useEditorKeys(open: (which: 'palette' | 'keys') => void): void {
       if (isCommand && key === 'k') open('palette');
       else if (isCommand && key === '\\') editor.setMode(MODES[(MODES.indexOf(editor.get().mode) + 1) % MODES.length] ?? 'canvas');
       else if (isTyping(event)) return;
-      else if (!isCommand && event.key === '?') open('keys');
+      else if (event.key === 'F12') {
+        const [of] = editor.get().selection.elements;
+        if (of === undefined) return;
+        editor.reveal({ of });
+      } else if (!isCommand && event.key === '?') open('keys');
       else if (!isCommand) return;
       else if (key === 'z' && !event.shiftKey) editor.undo();
       else if (key === 'y' || key === 'z') editor.redo();

@@ -7,9 +7,11 @@ import { Empty } from '../parts/empty.tsx';
 import type { Place } from '../store/address.ts';
 import { EditorProvider } from '../store/context.tsx';
 import { type Editor, openEditor } from '../store/editor.ts';
+import { restoreOntologies } from '../store/page/ontologies.ts';
 import { followSamples, type Samples } from '../store/samples.ts';
-import { textOf } from '../store/text.ts';
+import { keptOf, textOf } from '../store/text.ts';
 import { useVisit, type Visit } from '../store/visit.ts';
+import { loadWriting } from '../store/writing.ts';
 import { EditorPage } from './editor-page.tsx';
 import { WORDS } from './words.ts';
 
@@ -28,6 +30,7 @@ export function ModelPage({ place }: { readonly place: ModelPlace }): ReactNode 
   useEffect(() => {
     let here: Opened | undefined;
     let isGone = false;
+    void restoreOntologies();
     openModel(visit, first).then(
       (editor) => {
         if (isGone) return;
@@ -72,8 +75,9 @@ async function openModel({ drafts, service, user }: Visit, { service: transforme
   const opening = { role: user.role, drafts };
   const draft = await drafts?.get(draftId({ service: transformer, name }));
   if (draft !== undefined) {
-    const { origin, document, done, undone } = draft;
-    return openEditor({ ...opening, origin, document, history: { done, undone } });
+    const { origin, document, done, undone, typed } = draft;
+    if (keptOf({ origin, session: { done } }) === 'text') await loadWriting();
+    return openEditor({ ...opening, origin, document, history: { done, undone }, typed });
   }
   if (isNew) {
     const origin = { name, service: transformer, etag: undefined, kept: 'drawn', savedText: undefined } as const;
@@ -84,6 +88,7 @@ async function openModel({ drafts, service, user }: Visit, { service: transforme
   const { document } = await read(text, undefined);
   // What is printed as it stands was drawn: nothing of the text is lost when it is printed again.
   const isDrawn = (await textOf(document, 'drawn')).text === text;
+  if (!isDrawn) await loadWriting();
   const origin = { name, service: transformer, etag, kept: isDrawn ? 'drawn' : 'text', savedText: text } as const;
   return openEditor({ ...opening, origin, document });
 }

@@ -2,15 +2,15 @@
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { Difference } from '../parts/difference.tsx';
 import { ago } from '../parts/times.ts';
 import { type Place, replaceWith } from '../store/address.ts';
 import { announce } from '../store/announcements.ts';
 import { useEditor, useEditorState } from '../store/context.tsx';
 import { hasChanges } from '../store/editor.ts';
-import { keepMine, type SaveResult, saveCopy, saveModel, whyNotWritable } from '../store/saving.ts';
-import { textOf } from '../store/text.ts';
+import { keepMine, type SaveResult, saveCopy, saveModel } from '../store/saving.ts';
+import { keptOf, textOf } from '../store/text.ts';
 import { useVisit } from '../store/visit.ts';
+import { Difference } from './difference/difference.tsx';
 import { SignIn } from './sign-in.tsx';
 import { WORDS } from './words.ts';
 
@@ -24,7 +24,6 @@ export function SaveButtons({ place }: { readonly place: ModelPlace }): ReactNod
   const editor = useEditor();
   const { service, user } = useVisit();
   const isChanged = useEditorState(hasChanges);
-  const notWritable = useEditorState(whyNotWritable);
   const [result, setResult] = useState<Exclude<SaveResult, { kind: 'saved' }> | undefined>(undefined);
   const [isSaving, setSaving] = useState(false);
   const [shows, setShows] = useState(false);
@@ -39,7 +38,7 @@ export function SaveButtons({ place }: { readonly place: ModelPlace }): ReactNod
     },
     [editor, service, place],
   );
-  const reason = user.role !== 'admin' ? words.needsAdmin : isSaving ? words.saving : !isChanged ? WORDS.saved : notWritable;
+  const reason = user.role !== 'admin' ? words.needsAdmin : isSaving ? words.saving : !isChanged ? WORDS.saved : undefined;
   useSaveKey(reason === undefined ? save : undefined, reason);
   const isAway = result?.kind === 'trouble' && result.trouble.kind === 'away';
   useEffect(() => {
@@ -78,8 +77,10 @@ function useSaveKey(save: (() => Promise<void>) | undefined, reason: string | un
 }
 
 async function download(editor: ReturnType<typeof useEditor>): Promise<void> {
-  const { origin, session } = editor.get();
-  const { text, diagnostics } = await textOf(session.document, origin.kept);
+  await editor.settle();
+  const state = editor.get();
+  const { origin, session } = state;
+  const { text, diagnostics } = await textOf(session.document, keptOf(state));
   if (text === undefined) return announce(diagnostics.map(({ message }) => message).join(' '), 'assertive');
   const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
   const link = document.createElement('a');
@@ -94,7 +95,7 @@ function Changes({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { session, origin } = useEditorState((state) => state);
   const [text, setText] = useState<string | undefined>(undefined);
   useEffect(() => {
-    void textOf(session.document, origin.kept).then((current) =>
+    void textOf(session.document, keptOf({ session, origin })).then((current) =>
       setText(current.text ?? current.diagnostics.map(({ message }) => `# ${message}`).join('\n')),
     );
   }, [session, origin]);

@@ -1,10 +1,12 @@
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { troubleOf } from '../../client/service.ts';
 import type { NewInput } from '../../core/commands/elements/inputs.ts';
 import type { Format, Location } from '../../core/document.ts';
 import { recordsOf } from '../../core/elements/records.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Choice, Field } from '../parts/field.tsx';
+import { matchingOf, type Option } from '../parts/fields/options.ts';
 import { useEditor } from '../store/context.tsx';
 import { useVisit } from '../store/visit.ts';
 import { FORMATS, freeName, nameOfAddress, readAs } from './formats.ts';
@@ -24,6 +26,7 @@ export function AddInput({ uploads, onClose }: { readonly uploads: UploadList; r
   const [format, setFormat] = useState<Format | 'found'>('found');
   const [error, setError] = useState<string | undefined>(undefined);
   const chooser = useRef<HTMLInputElement>(null);
+  const tables = useTables(way === 'table');
   const ways = (Object.keys(dialog.ways) as Way[]).filter((one) => hasSql || (one !== 'table' && one !== 'query'));
   /** The input that the fields describe, or what is missing. */
   const described = (from: Exclude<Way, 'upload'>, text: string): NewInput | string => {
@@ -76,9 +79,10 @@ export function AddInput({ uploads, onClose }: { readonly uploads: UploadList; r
       ) : (
         <Field
           label={way === 'url' ? dialog.url : dialog[way]}
-          hint={way === 'url' ? dialog.urlHint : undefined}
+          hint={way === 'url' ? dialog.urlHint : way === 'query' ? dialog.queryHint : hintOf(tables)}
           error={error}
           value={where}
+          options={way === 'table' && tables !== undefined ? matchingOf(tables.options, where) : undefined}
           onChange={(event) => setWhere(event.target.value)}
         />
       )}
@@ -88,6 +92,36 @@ export function AddInput({ uploads, onClose }: { readonly uploads: UploadList; r
     </Dialog>
   );
 }
+
+interface Tables {
+  readonly options: readonly Option[];
+  readonly hint: string;
+}
+
+/** The tables of the database, asked for when they are wanted. undefined: not answered yet. */
+function useTables(isWanted: boolean): Tables | undefined {
+  const { service } = useVisit();
+  const [found, setFound] = useState<Tables | undefined>(undefined);
+  useEffect(() => {
+    if (!isWanted) return undefined;
+    const controller = new AbortController();
+    service.studio.tables({ signal: controller.signal }).then(
+      ({ database, tables }) =>
+        setFound({
+          options: tables.map(({ name, columns }) => ({ value: name, detail: dialog.columns(columns.map((column) => column.name)) })),
+          hint: dialog.tableHint(database, tables.length),
+        }),
+      (error) => {
+        const trouble = troubleOf(error);
+        if (trouble !== undefined) setFound({ options: [], hint: dialog.noTables(trouble.sentence) });
+      },
+    );
+    return () => controller.abort();
+  }, [isWanted, service]);
+  return found;
+}
+
+const hintOf = (tables: Tables | undefined): string => tables?.hint ?? dialog.readingTables;
 
 function locationOf(way: Exclude<Way, 'upload'>, text: string): Location {
   if (way === 'table') return { kind: 'table', table: text };

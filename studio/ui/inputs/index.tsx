@@ -5,15 +5,17 @@ import { recordsOf } from '../../core/elements/records.ts';
 import { pathKey } from '../../core/levels.ts';
 import { Button } from '../parts/button.tsx';
 import { Empty } from '../parts/empty.tsx';
-import { Icon, type IconName } from '../parts/icon.tsx';
+import { FieldLine } from '../parts/fields/line.tsx';
+import { type FieldRow, hasSwitch, type InputRow, type Row, rowsOf } from '../parts/fields/rows.ts';
+import { WORDS as FIELD_WORDS } from '../parts/fields/words.ts';
+import { Icon } from '../parts/icon.tsx';
 import { Menu, type MenuItem } from '../parts/menu.tsx';
 import { Switch } from '../parts/switch.tsx';
 import { Tree } from '../parts/tree.tsx';
 import { useDocument, useEditor, useEditorState, useSamples } from '../store/context.tsx';
-import { FIELD_TYPE } from '../store/drag.ts';
+import { FIELD_TYPE } from '../store/page/drag.ts';
 import { useStore } from '../store/store.ts';
 import { AddInput } from './add-input.tsx';
-import { type FieldRow, hasSwitch, type InputRow, keySign, nullShare, type Row, rowsOf } from './rows.ts';
 import { Uploads, useUploads } from './uploads.tsx';
 import './inputs.css';
 import { WORDS } from './words.ts';
@@ -93,7 +95,7 @@ export default function InputsTab(): ReactNode {
             row.kind === 'field' ? { type: FIELD_TYPE, data: JSON.stringify(draggedWith(row, selection.fields)) } : undefined
           }
         >
-          {(row) => (row.kind === 'input' ? <InputLine row={row} /> : <FieldLine row={row} />)}
+          {(row) => (row.kind === 'input' ? <InputLine row={row} /> : <FieldLine field={row.field} text={row.text} />)}
         </Tree>
       )}
       {menu !== undefined && <RowMenu {...menu} onClose={() => setMenu(undefined)} />}
@@ -197,7 +199,7 @@ function InputLine({ row: { input } }: { readonly row: InputRow }): ReactNode {
         />
       ) : (
         <span className="muted small" aria-hidden="true" title={WORDS.flatHint}>
-          {WORDS.flat}
+          {FIELD_WORDS.flat}
         </span>
       )}
     </>
@@ -226,38 +228,5 @@ function InputState({ input: { id, name } }: { readonly input: Input }): ReactNo
       </span>
       <Button kind="quiet" icon="redo" label={WORDS.tryAgain} onClick={() => samples.read(id)} />
     </>
-  );
-}
-
-const SIGNS: Readonly<Record<FieldRow['field']['holds'], IconName>> = { value: 'value', list: 'list', object: 'object' };
-
-function FieldLine({ row: { field, text } }: { readonly row: FieldRow }): ReactNode {
-  const { sample, holds } = field;
-  const key = keySign(field);
-  const share = nullShare(field);
-  return (
-    // The name of the row says all of it.
-    <span className="line" aria-hidden="true">
-      <span className="sign">
-        <Icon name={SIGNS[holds]} />
-      </span>
-      <span className="name">{text}</span>
-      {key !== undefined && (
-        <span className="key" title={key}>
-          <Icon name="key" />
-        </span>
-      )}
-      {sample !== undefined && (
-        <>
-          <span className="example">{sample.examples[0]}</span>
-          {share !== undefined && (
-            <span className="small muted" title={share}>
-              {share.replace(/ have.*/, '')} ∅
-            </span>
-          )}
-          <span className="small kind">{WORDS.kinds[sample.kind]}</span>
-        </>
-      )}
-    </span>
   );
 }

@@ -11,8 +11,10 @@ import type { End, Verdict } from '../../core/rules/verdict.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field } from '../parts/field.tsx';
+import { matchingOf } from '../parts/fields/options.ts';
 import { useEditor, useEditorState } from '../store/context.tsx';
 import { writtenIri } from '../store/iris.ts';
+import { useTermOptions } from '../store/terms.ts';
 import { WORDS } from './words.ts';
 
 interface Candidate {
@@ -36,6 +38,7 @@ export function ConnectDialog({ from }: { readonly from: End }): ReactNode {
   const [find, setFind] = useState('');
   const [chosen, setChosen] = useState(0);
   const [predicate, setPredicate] = useState('');
+  const options = useTermOptions('property');
   const [error, setError] = useState<string | undefined>(undefined);
   const all = useMemo(() => candidatesOf(document, schema), [document, schema]);
   const shown = useMemo(() => {
@@ -106,7 +109,13 @@ export function ConnectDialog({ from }: { readonly from: End }): ReactNode {
           </div>
         ))}
       </div>
-      <Field label={WORDS.predicate} hint={WORDS.predicateHint} value={predicate} onChange={(event) => setPredicate(event.target.value)} />
+      <Field
+        label={WORDS.predicate}
+        hint={WORDS.predicateHint}
+        value={predicate}
+        options={matchingOf(options(), predicate)}
+        onChange={(event) => setPredicate(event.target.value)}
+      />
     </Dialog>
   );
 }

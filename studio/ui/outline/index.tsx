@@ -8,7 +8,6 @@ import { Tree } from '../parts/tree.tsx';
 import { useDocument, useEditor, useEditorState } from '../store/context.tsx';
 import type { Editor } from '../store/editor.ts';
 import './outline.css';
-import { Rename } from './rename.tsx';
 import { type OutlineRow, outlineOf } from './rows.ts';
 import { WORDS } from './words.ts';
 
@@ -19,7 +18,6 @@ export default function OutlineTab(): ReactNode {
   const [find, setFind] = useState('');
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [menu, setMenu] = useState<{ readonly row: OutlineRow; readonly x: number; readonly y: number } | undefined>(undefined);
-  const [renamed, setRenamed] = useState<string | undefined>(undefined);
   const rows = useMemo(() => outlineOf(document, closed, find), [document, closed, find]);
   const selected = useMemo(() => new Set(elements), [elements]);
   const toggle = ({ key }: OutlineRow, isOpen: boolean): void =>
@@ -30,7 +28,7 @@ export default function OutlineTab(): ReactNode {
     else editor.select({ elements: others.length === elements.length ? [...elements, element] : others });
   };
   const press = (event: KeyboardEvent, row: OutlineRow): boolean => {
-    const item = itemsOf(editor, row, elements, () => setRenamed(row.element)).find(({ press: key }) => key?.(event));
+    const item = itemsOf(editor, row, elements).find(({ press: key }) => key?.(event));
     item?.onChoose();
     return item !== undefined;
   };
@@ -75,12 +73,11 @@ export default function OutlineTab(): ReactNode {
       {menu !== undefined && (
         <Menu
           label={WORDS.menuOf(menu.row.text)}
-          items={itemsOf(editor, menu.row, elements, () => setRenamed(menu.row.element))}
+          items={itemsOf(editor, menu.row, elements)}
           at={menu}
           onClose={() => setMenu(undefined)}
         />
       )}
-      {renamed !== undefined && <Rename id={renamed} onClose={() => setRenamed(undefined)} />}
     </div>
   );
 }
@@ -100,7 +97,7 @@ interface Item extends MenuItem {
 const letter = (key: string) => (event: KeyboardEvent) => event.key.toLowerCase() === key && !event.ctrlKey && !event.metaKey;
 
 /** What can be done with a row, and with everything that is selected beside it. */
-function itemsOf(editor: Editor, { element, kind }: OutlineRow, selected: readonly string[], rename: () => void): readonly Item[] {
+function itemsOf(editor: Editor, { element, kind }: OutlineRow, selected: readonly string[]): readonly Item[] {
   const { document } = editor.get().session;
   const edge = recordOf(document, 'edge', element);
   const ids = selected.includes(element) ? selected : [element];
@@ -114,7 +111,9 @@ function itemsOf(editor: Editor, { element, kind }: OutlineRow, selected: readon
     kind === 'attribute'
       ? { label: WORDS.makeEntity, keys: 'E', press: letter('e'), onChoose: () => void editor.dispatch('add-entity', { attribute: block }) }
       : undefined,
-    kind === 'entity' ? { label: WORDS.rename, keys: 'F2', press: ({ key }) => key === 'F2', onChoose: rename } : undefined,
+    kind === 'entity'
+      ? { label: WORDS.rename, keys: 'F2', press: ({ key }) => key === 'F2', onChoose: () => editor.rename(element) }
+      : undefined,
     edge !== undefined && kind === 'edge'
       ? { label: WORDS.reverse, keys: 'R', press: letter('r'), onChoose: () => void editor.dispatch('reverse', { edge: element }) }
       : undefined,

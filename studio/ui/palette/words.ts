@@ -20,7 +20,19 @@ export const KEYS: readonly (readonly [group: string, rows: readonly (readonly [
       ['Ctrl+\\', 'canvas, split, text'],
       ['Ctrl+S', 'save'],
       ['Ctrl+Z, Ctrl+Shift+Z, Ctrl+Y', 'undo, redo'],
+      ['F12', 'from what is selected to its text'],
       ['Esc', 'close what is open'],
+    ],
+  ],
+  [
+    'Text',
+    [
+      ['Ctrl+Space', 'complete'],
+      ['Ctrl+F', 'find'],
+      ['F8, Shift+F8', 'next, previous problem'],
+      ['Ctrl+Shift+M', 'list of problems'],
+      ['F12', 'to the canvas'],
+      ['Esc, then Tab', 'leave the text'],
     ],
   ],
   [

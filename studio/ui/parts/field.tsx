@@ -1,4 +1,5 @@
 import { type ComponentProps, type ReactNode, useId } from 'react';
+import type { Option } from './fields/options.ts';
 
 export interface FieldProps extends ComponentProps<'input'> {
   readonly label: string;
@@ -7,10 +8,12 @@ export interface FieldProps extends ComponentProps<'input'> {
   readonly error?: string | undefined;
   /** The label is there for screen readers alone. */
   readonly labelHidden?: true;
+  /** Offered by the browser while one types. */
+  readonly options?: readonly Option[];
 }
 
 /** One line of text with its label, a hint, and what is wrong with it. */
-export function Field({ label, hint, error, labelHidden, ...rest }: FieldProps): ReactNode {
+export function Field({ label, hint, error, labelHidden, options, ...rest }: FieldProps): ReactNode {
   const id = useId();
   return (
     <div className="field">
@@ -21,11 +24,19 @@ export function Field({ label, hint, error, labelHidden, ...rest }: FieldProps):
         type="text"
         autoComplete="off"
         spellCheck={false}
+        list={options === undefined ? undefined : `${id}-options`}
         {...rest}
         id={id}
         aria-invalid={error === undefined ? undefined : true}
         aria-describedby={`${id}-hint ${id}-error`}
       />
+      {options !== undefined && (
+        <datalist id={`${id}-options`}>
+          {options.map(({ value, detail }) => (
+            <option key={value} value={value} label={detail} />
+          ))}
+        </datalist>
+      )}
       <span className="hint" id={`${id}-hint`}>
         {hint}
       </span>

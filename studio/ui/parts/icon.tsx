@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 
 const PATHS = {
   add: 'M8 3v10M3 8h10',
+  less: 'M3 8h10',
   close: 'M4 4l8 8M12 4l-8 8',
   more: 'M3.5 8h.01M8 8h.01M12.500 8h.01',
   open: 'M6 4l4 4-4 4',

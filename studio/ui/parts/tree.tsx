@@ -80,6 +80,7 @@ export function Tree<R extends TreeRow>(props: TreeProps<R>): ReactNode {
   const used = (event: KeyboardEvent, row: R): boolean => {
     const { key, shiftKey } = event;
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (key.length !== 1) typed.current.text = '';
     if (!isPlain) return props.onKey?.(event, row) ?? false;
     switch (key) {
       case 'ArrowDown':
@@ -116,6 +117,8 @@ export function Tree<R extends TreeRow>(props: TreeProps<R>): ReactNode {
         return true;
       }
       default:
+        // A letter that goes on with a name is no command.
+        if (key.length === 1 && typed.current.text !== '' && performance.now() - typed.current.at < TYPING_MS) return find(key);
         return (props.onKey?.(event, row) ?? false) || (key.length === 1 && find(key));
     }
   };

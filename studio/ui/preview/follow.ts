@@ -35,13 +35,17 @@ const RECORDS = 100;
 const NOTHING: PreviewState = { last: undefined, isAsking: false, trouble: undefined, unprintable: [] };
 
 /** @param isOn nothing is asked for otherwise */
-export function usePreview(service: QuadmillClient, origin: ModelOrigin, document: StudioDocument, isOn: boolean): FollowedPreview {
+export function usePreview(
+  service: QuadmillClient,
+  { name, kept }: Pick<ModelOrigin, 'name' | 'kept'>,
+  document: StudioDocument,
+  isOn: boolean,
+): FollowedPreview {
   const [state, setState] = useState(NOTHING);
   const [turn, setTurn] = useState(0);
   const [stopper, setStopper] = useState<AbortController | undefined>(undefined);
-  const { name, kept } = origin;
-  const { records, language } = document;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `records` and `language` are what a text is made of; `turn` asks again
+  const { records, language, text: written } = document;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `records`, `language` and `written` are what a text is made of; `turn` asks again
   useEffect(() => {
     if (!isOn) {
       setState(NOTHING);
@@ -72,7 +76,7 @@ export function usePreview(service: QuadmillClient, origin: ModelOrigin, documen
       clearTimeout(timer);
       controller.abort();
     };
-  }, [service, name, kept, records, language, isOn, turn]);
+  }, [service, name, kept, records, language, written, isOn, turn]);
   return {
     ...state,
     stop: () => {

@@ -5,24 +5,31 @@ import { recordsOf } from '../../core/elements/records.ts';
 import { Button } from '../parts/button.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { useDocument, useEditorState } from '../store/context.tsx';
+import { keptOf } from '../store/text.ts';
 import { useVisit } from '../store/visit.ts';
-import { compactor } from './compact.ts';
 import { type Previewed, usePreview } from './follow.ts';
+import { GraphView } from './graph.tsx';
+import { Lines } from './lines.tsx';
 import './preview.css';
 import { Problems, problemsOf } from './problems.tsx';
+import { Records } from './records.tsx';
 import { StatementDetail } from './statement.tsx';
+import { type Prefixes, prefixesOf } from './terms.ts';
+import { turtleOf } from './turtle.ts';
 import { WORDS } from './words.ts';
 
-const SHOWN = 200;
+type Tab = 'graph' | 'turtle' | 'nquads' | 'records' | 'problems';
+const TABS: readonly Tab[] = ['graph', 'turtle', 'nquads', 'records', 'problems'];
 
 export default function PreviewRegion(): ReactNode {
   const { service, user } = useVisit();
   const document = useDocument();
   const origin = useEditorState((state) => state.origin);
-  const hasEntity = recordsOf(document, 'entity').length > 0 || origin.kept === 'text';
+  const kept = useEditorState(keptOf);
+  const hasEntity = recordsOf(document, 'entity').length > 0 || kept === 'text';
   const mayPreview = user.role !== 'viewer';
-  const preview = usePreview(service, origin, document, mayPreview && hasEntity);
-  const [tab, setTab] = useState<'statements' | 'problems'>('statements');
+  const preview = usePreview(service, { name: origin.name, kept }, document, mayPreview && hasEntity);
+  const [tab, setTab] = useState<Tab>('turtle');
   if (!mayPreview) return <Empty title={WORDS.title}>{WORDS.viewer}</Empty>;
   if (!hasEntity) return <Empty title={WORDS.title}>{WORDS.empty}</Empty>;
   const problems = problemsOf(preview);
@@ -33,12 +40,11 @@ export default function PreviewRegion(): ReactNode {
       <div className="preview-bar">
         <fieldset className="modes">
           <legend className="hidden">{WORDS.tabs}</legend>
-          <Button kind="quiet" aria-pressed={tab === 'statements'} onClick={() => setTab('statements')}>
-            {WORDS.statements}
-          </Button>
-          <Button kind="quiet" aria-pressed={tab === 'problems'} onClick={() => setTab('problems')}>
-            {WORDS.problems(problems.length)}
-          </Button>
+          {TABS.map((one) => (
+            <Button key={one} kind="quiet" aria-pressed={tab === one} onClick={() => setTab(one)}>
+              {one === 'problems' ? WORDS.problems(problems.length) : WORDS.tab[one]}
+            </Button>
+          ))}
         </fieldset>
         <span className="preview-summary" role="status">
           {isAsking ? WORDS.asking : last === undefined ? '' : isOlder ? WORDS.older : summaryOf(last.preview)}
@@ -55,8 +61,10 @@ export default function PreviewRegion(): ReactNode {
       </div>
       {tab === 'problems' ? (
         <Problems problems={problems} />
-      ) : last === undefined ? null : (
-        <Statements previewed={last} isDimmed={isAsking || isOlder} />
+      ) : last === undefined ? null : tab === 'records' ? (
+        <Records previewed={last} />
+      ) : (
+        <Statements tab={tab} previewed={last} isDimmed={isAsking || isOlder} />
       )}
     </div>
   );
@@ -65,12 +73,19 @@ export default function PreviewRegion(): ReactNode {
 const summaryOf = ({ statements, records, more, cut }: StudioPreview): string =>
   WORDS.summary(statements.length, records, more, cut.length > 0);
 
-function Statements({ previewed, isDimmed }: { readonly previewed: Previewed; readonly isDimmed: boolean }): ReactNode {
+interface StatementsProps {
+  readonly tab: Exclude<Tab, 'problems' | 'records'>;
+  readonly previewed: Previewed;
+  readonly isDimmed: boolean;
+}
+
+function Statements({ tab, previewed, isDimmed }: StatementsProps): ReactNode {
   const document = useDocument();
-  const compact = useMemo(() => compactor(document), [document]);
-  const [shown, setShown] = useState(SHOWN);
   const [chosen, setChosen] = useState<StudioPreviewStatement | undefined>(undefined);
   const { statements, triplesMaps } = previewed.preview;
+  const { records } = document;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: names depend on the records of the document alone
+  const prefixes = useMemo(() => prefixesOf(document), [records]);
   if (statements.length === 0) {
     return (
       <div className="preview-none">
@@ -79,33 +94,35 @@ function Statements({ previewed, isDimmed }: { readonly previewed: Previewed; re
       </div>
     );
   }
-  const left = statements.length - shown;
   // A statement of an earlier preview may be gone.
   const detail = statements.find(({ text }) => text === chosen?.text);
+  const choosing = { chosen: detail, onChoose: setChosen };
   return (
     <div className={`preview-columns${isDimmed ? ' dimmed' : ''}`}>
-      <ul className="preview-statements" aria-label={WORDS.statements}>
-        {statements.slice(0, shown).map((statement) => (
-          <li key={statement.text}>
-            <button
-              type="button"
-              title={statement.text}
-              aria-pressed={statement.text === detail?.text}
-              onClick={() => setChosen(statement)}
-            >
-              {compact(statement.text)}
-            </button>
-          </li>
-        ))}
-        {left > 0 && (
-          <li>
-            <Button onClick={() => setShown(shown + SHOWN)}>{WORDS.showMore(left)}</Button>
-          </li>
-        )}
-      </ul>
+      {tab === 'graph' ? (
+        <GraphView statements={statements} compact={prefixes.compact} {...choosing} />
+      ) : (
+        <StatementLines key={tab} tab={tab} statements={statements} prefixes={prefixes} {...choosing} />
+      )}
       {detail !== undefined && (
         <StatementDetail key={detail.text} statement={detail} previewed={previewed} onClose={() => setChosen(undefined)} />
       )}
     </div>
   );
+}
+
+interface StatementLinesProps {
+  readonly tab: 'turtle' | 'nquads';
+  readonly statements: readonly StudioPreviewStatement[];
+  readonly prefixes: Prefixes;
+  readonly chosen: StudioPreviewStatement | undefined;
+  readonly onChoose: (statement: StudioPreviewStatement) => void;
+}
+
+function StatementLines({ tab, statements, prefixes, ...choosing }: StatementLinesProps): ReactNode {
+  const lines = useMemo(
+    () => (tab === 'turtle' ? turtleOf(statements, prefixes) : statements.map((statement) => ({ text: statement.text, statement }))),
+    [tab, statements, prefixes],
+  );
+  return <Lines label={WORDS.tab[tab]} lines={lines} {...choosing} />;
 }

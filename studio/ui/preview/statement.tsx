@@ -59,7 +59,7 @@ export function StatementDetail({ statement, previewed: { request, preview }, on
   );
 }
 
-const fileOf = (input: string | undefined): string | undefined => input?.slice(input.lastIndexOf('/') + 1);
+export const fileOf = (input: string | undefined): string | undefined => input?.slice(input.lastIndexOf('/') + 1);
 
 function RecordText({ record: { places, values } }: { readonly record: StudioRecord }): ReactNode {
   return (

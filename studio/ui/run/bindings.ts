@@ -20,7 +20,10 @@ export interface RunInput {
  */
 export function runInputs(document: StudioDocument, mapping: string): readonly RunInput[] {
   const found = new Map<string, RunInput>();
-  for (const { name, location } of recordsOf(document, 'input')) {
+  const read = new Set(recordsOf(document, 'entity').map(({ input }) => input));
+  for (const { id, name, location } of recordsOf(document, 'input')) {
+    // The mapping has no logical source of an input that nothing is made of.
+    if (!read.has(id) && !document.text.anchors.has(id)) continue;
     if (location.kind === 'table' || location.kind === 'query') continue;
     const source = location.kind === 'file' ? location.path : location.url;
     if (found.has(source)) continue;

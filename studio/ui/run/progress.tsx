@@ -5,6 +5,7 @@ import { type Trouble, troubleOf } from '../../client/service.ts';
 import { Button } from '../parts/button.tsx';
 import { bytesText } from '../parts/times.ts';
 import { announce } from '../store/announcements.ts';
+import { runCompleted } from '../store/page/guide.ts';
 import { useVisit } from '../store/visit.ts';
 import { type RunPlace, runsOf, useRun } from './follow.ts';
 import { type AfterRun, Report } from './report.tsx';
@@ -25,6 +26,7 @@ export function RunProgress({ place, started, ofBytes, after }: RunProgressProps
   const state = view?.state;
   useEffect(() => {
     if (state !== undefined) announce(WORDS.states[state]);
+    if (state === 'completed') runCompleted();
   }, [state]);
   const cancel = (): void => {
     setCancelled('asked');

@@ -7,9 +7,10 @@ import { Empty } from '../parts/empty.tsx';
 import { ago } from '../parts/times.ts';
 import { goTo, hashOf, type TransformerName } from '../store/address.ts';
 import { announce } from '../store/announcements.ts';
+import { guide } from '../store/page/guide.ts';
 import { useVisit } from '../store/visit.ts';
 import { NewModel } from './new-model.tsx';
-import { type Model, openFile, placeOfDraft } from './opening.ts';
+import { beginModel, freeModelName, type Model, openFile, placeOfDraft } from './opening.ts';
 import './start.css';
 import { WORDS } from './words.ts';
 
@@ -28,6 +29,11 @@ export default function StartPage(): ReactNode {
     } catch {
       setFault(WORDS.notReadable(file.name));
     }
+  };
+  const beginGuide = async (): Promise<void> => {
+    const name = freeModelName(WORDS.guidedModel, models ?? [], await drafts?.list());
+    guide(name);
+    goTo(await beginModel(name, 'semi-structured-transformer', 'rml', drafts));
   };
   return (
     <div className="start">
@@ -48,6 +54,9 @@ export default function StartPage(): ReactNode {
           <Button icon="file" onClick={() => chooser.current?.click()}>
             {WORDS.openFile}
           </Button>
+          {user.services.includes('semi-structured-transformer') && user.role !== 'viewer' && (
+            <Button onClick={() => void beginGuide()}>{WORDS.guided}</Button>
+          )}
           <input
             ref={chooser}
             type="file"

@@ -1,6 +1,6 @@
 /** Ways to a model that the service does not have yet: drawn anew, or read from a file of this computer. */
 import type { StudioMappingEntry, StudioUser } from '../../../client/types.ts';
-import { type Drafts, draftId, type ModelOrigin } from '../../client/drafts.ts';
+import { type DraftHead, type Drafts, draftId, type ModelOrigin } from '../../client/drafts.ts';
 import type { Language, StudioDocument } from '../../core/document.ts';
 import type { Place, TransformerName } from '../store/address.ts';
 
@@ -49,4 +49,13 @@ export const placeOfDraft = (id: string, name: string, isNew: boolean): ModelPla
 export function fileName(name: string, language: Language): string {
   const ending = language === 'yarrrml' ? /\.ya?ml$/i : /\.ttl$/i;
   return ending.test(name) ? name : `${name}${language === 'yarrrml' ? '.yml' : '.ttl'}`;
+}
+
+/** `example.ttl`, or `example-2.ttl` where that is taken by a model or a draft. */
+export function freeModelName(name: string, models: readonly Pick<Model, 'name'>[], drafts: readonly DraftHead[] = []): string {
+  const taken = new Set([...models.map((model) => model.name), ...drafts.map((draft) => draft.name)]);
+  let number = 1;
+  const numbered = (): string => fileName(number === 1 ? name : `${name}-${number}`, 'rml');
+  while (taken.has(numbered())) number++;
+  return numbered();
 }

@@ -3,6 +3,8 @@ export const WORDS = {
   product: 'Quadmill studio',
   newModel: 'New model',
   openFile: 'Open a file …',
+  guided: 'Guided example',
+  guidedModel: 'example',
   models: 'Models',
   drafts: 'In this browser, not saved',
   find: 'Find a model',

@@ -6,11 +6,15 @@ import { type Draft, type Drafts, draftId, type ModelOrigin } from '../../client
 import { type ArgumentOf, COMMANDS, type CommandName } from '../../core/commands/all.ts';
 import type { Command, Role, Selection } from '../../core/commands/command.ts';
 import type { Id, StudioDocument } from '../../core/document.ts';
+import { recordOf } from '../../core/elements/records.ts';
 import type { Schema } from '../../core/elements/schema.ts';
-import { begin, perform, redo, type Session, type Step, undo, type Write } from '../../core/history/history.ts';
+import { begin, perform, redo, type Session, type Step, undo } from '../../core/history/history.ts';
 import { type CommandCall, type End, isRefusal, type Refusal, refuse } from '../../core/rules/verdict.ts';
 import { announce } from './announcements.ts';
 import { makeStore, type Store } from './store.ts';
+import { isOfText, keptOf } from './text.ts';
+import { followTyping, sentenceOfTyped, type Typed } from './typing/typing.ts';
+import { writeFor } from './writing.ts';
 
 /** Which regions stand in the middle. */
 export type Mode = 'canvas' | 'split' | 'text';
@@ -25,13 +29,22 @@ export interface EditorState {
   readonly mode: Mode;
   /** Where an edge begins whose other end is being chosen from a list. */
   readonly connecting: End | undefined;
+  /** The entity whose name is asked for. */
+  readonly renaming: Id | undefined;
   /** Why the last command was not carried out; undefined: it was, or the sentence was closed. */
   readonly refusal: Refusal | undefined;
+  /** What the text of the mapping was changed to, and is no step yet; undefined: nothing. */
+  readonly typed: Typed | undefined;
+  /** What the text is to show, with the caret at it; undefined: nothing more. */
+  readonly revealed: Revealed | undefined;
   /** The last step of what was saved last, or opened. `unknown`: a draft of another visit. */
   readonly saved: Step | undefined | 'unknown';
   /** When the draft was kept last; undefined: nothing is kept. `failed`: the browser keeps nothing. */
   readonly draft: { readonly at: number } | 'failed' | undefined;
 }
+
+/** An element, or a position: both count from 1. */
+export type Revealed = { readonly of: Id } | { readonly line: number; readonly column: number };
 
 export interface Editor extends Store<EditorState> {
   /** Carries a command out. @returns the refusal, which is also said and shown */
@@ -46,9 +59,17 @@ export interface Editor extends Store<EditorState> {
   setSchema(schema: Schema): void;
   setMode(mode: Mode): void;
   setRole(role: Role): void;
+  /** The text of the mapping as it is typed; undefined: it is that of the document again. What parses becomes a step after a pause. */
+  type(text: string | undefined): void;
+  /** What is typed is read at once, and is a step or has an error then. */
+  settle(): Promise<void>;
+  /** Shows something in the text, and opens the text for it; undefined: it is shown. */
+  reveal(at: Revealed | undefined): void;
   closeRefusal(): void;
   /** Opens the list of everything that can be connected to this, with verdicts; undefined closes it. */
   connectFrom(end: End | undefined): void;
+  /** Asks for another name of an entity; undefined closes the question. */
+  rename(id: Id | undefined): void;
   /** The service has what this session came to; its draft is removed, unless there were commands since. */
   markSaved(origin: ModelOrigin, session: Session): void;
   /** Keeps the draft at once, and waits for it. */
@@ -58,14 +79,14 @@ export interface Editor extends Store<EditorState> {
 }
 
 /** Whether there is anything that the service does not have. */
-export const hasChanges = ({ origin, session, saved }: EditorState): boolean => origin.etag === undefined || session.done.at(-1) !== saved;
+export const hasChanges = ({ origin, session, saved, typed }: EditorState): boolean =>
+  origin.etag === undefined || session.done.at(-1) !== saved || typed !== undefined;
 
 const KEEP_AFTER_MS = 300;
 const RANKS: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, admin: 2 };
+/** What changes nothing that the text says. */
+const BESIDE_TEXT: ReadonlySet<string> = new Set(['edit-text', 'move', 'align', 'lay-out', 'fold']);
 export const NOTHING_SELECTED: Selection = { elements: [], fields: [] };
-
-/** The text of drawn models is printed when it is shown or saved, so no command writes it. */
-const NO_EDITS: Write = () => [];
 
 export interface Opening {
   readonly origin: ModelOrigin;
@@ -75,9 +96,10 @@ export interface Opening {
   readonly drafts: Drafts | undefined;
   /** Of a draft that is continued. */
   readonly history?: { readonly done: readonly Step[]; readonly undone: readonly Step[] };
+  readonly typed?: string | undefined;
 }
 
-export function openEditor({ origin, document, role, drafts, history }: Opening): Editor {
+export function openEditor({ origin, document, role, drafts, history, typed }: Opening): Editor {
   const session: Session = { ...begin(document), ...history };
   const store = makeStore<EditorState>({
     origin,
@@ -87,7 +109,10 @@ export function openEditor({ origin, document, role, drafts, history }: Opening)
     schema: new Map(),
     mode: 'canvas',
     connecting: undefined,
+    renaming: undefined,
     refusal: undefined,
+    typed: undefined,
+    revealed: undefined,
     saved: history === undefined || (history.done.length === 0 && history.undone.length === 0) ? undefined : 'unknown',
     draft: undefined,
   });
@@ -120,17 +145,26 @@ export function openEditor({ origin, document, role, drafts, history }: Opening)
     return refusal;
   };
   const moveTo = (next: Session): void => {
-    const { selection } = store.get();
-    patch({ session: next, refusal: undefined, selection: withoutGone(next.document, selection) });
+    const { selection, session: before, origin: own, typed: written } = store.get();
+    // It cannot be undone any more, so the text stays kept.
+    const isForgotten = before.done[0] !== undefined && isOfText(before.done[0]) && next.done.length > 0 && next.done[0] !== before.done[0];
+    patch({
+      session: next,
+      refusal: undefined,
+      selection: withoutGone(next.document, selection),
+      typed: next.document.text === before.document.text ? written : undefined,
+      ...(isForgotten && { origin: { ...own, kept: 'text' } }),
+    });
     keepSoon();
   };
   const carryOut = <A>(command: Command<A>, argument: A): Refusal | undefined => {
-    const { session: before, role: own } = store.get();
+    const { session: before, role: own, typed: written } = store.get();
     if (RANKS[own] < RANKS[command.role]) return refused(refuse('I1', `Changing a model needs the role ${command.role}.`, []));
-    const done = perform(before, command, argument, NO_EDITS);
+    if (written !== undefined && !BESIDE_TEXT.has(command.name)) return refused(refuse('I9', sentenceOfTyped(written), []));
+    const done = perform(before, command, argument, writeFor(keptOf(store.get())));
     if (isRefusal(done)) return refused(done);
     if (done.session.document === before.document) {
-      patch({ refusal: undefined });
+      patch({ refusal: undefined, ...(command.name === 'edit-text' && { typed: undefined }) });
       return undefined;
     }
     moveTo(done.session);
@@ -143,6 +177,13 @@ export function openEditor({ origin, document, role, drafts, history }: Opening)
     if (said !== undefined) announce(said);
   };
 
+  /** Typed text that was undone, and the session that it belongs to. */
+  let dropped: { readonly text: string; readonly session: Session } | undefined;
+  const typing = followTyping({
+    get: store.get,
+    set: (next) => patch({ typed: next }),
+    take: (next) => void carryOut(COMMANDS['edit-text'], { document: next }),
+  });
   const editor: Editor = {
     get: store.get,
     subscribe: store.subscribe,
@@ -163,35 +204,59 @@ export function openEditor({ origin, document, role, drafts, history }: Opening)
       }
     },
     undo() {
-      const { session: now } = store.get();
+      const { session: now, typed: written } = store.get();
+      if (written !== undefined) {
+        dropped = { text: written.text, session: now };
+        editor.type(undefined);
+        editor.closeRefusal();
+        return announce('Undone: what was typed in the text');
+      }
       step(undo(now), now.done.at(-1) && `Undone: ${now.done.at(-1)?.label}`);
     },
     redo() {
-      const { session: now } = store.get();
+      const { session: now, typed: written } = store.get();
+      if (written !== undefined) return void refused(refuse('I9', sentenceOfTyped(written), []));
+      if (dropped?.session === now) return editor.type(dropped.text);
       step(redo(now), now.undone.at(-1) && `Redone: ${now.undone.at(-1)?.label}`);
     },
     select: (selection) => patch({ selection: { ...store.get().selection, ...selection } }),
     setSchema: (schema) => patch({ schema }),
     setMode: (mode) => patch({ mode }),
     setRole: (own) => patch({ role: own }),
+    type(text) {
+      dropped = text === undefined ? dropped : undefined;
+      typing.type(text);
+      keepSoon();
+    },
+    settle: typing.settle,
+    reveal(at) {
+      patch({ revealed: at, ...(at !== undefined && store.get().mode === 'canvas' && { mode: 'split' }) });
+    },
     closeRefusal: () => patch({ refusal: undefined }),
     connectFrom: (connecting) => patch({ connecting }),
+    rename: (renaming) =>
+      patch({ renaming: renaming !== undefined && recordOf(store.get().session.document, 'entity', renaming) ? renaming : undefined }),
     markSaved(next, session) {
       patch({ origin: next, saved: session.done.at(-1) });
       keepSoon();
     },
     keep,
-    close: keep,
+    async close() {
+      typing.close();
+      await keep();
+    },
   };
+  if (typed !== undefined) typing.type(typed);
   return editor;
 }
 
-const draftOf = ({ origin, session: { document, done, undone } }: EditorState): Draft => ({
+const draftOf = ({ origin, session: { document, done, undone }, typed }: EditorState): Draft => ({
   id: draftId(origin),
   origin,
   document,
   done,
   undone,
+  ...(typed !== undefined && { typed: typed.text }),
   changes: done.length,
   at: Date.now(),
 });

@@ -8,6 +8,9 @@ import { recordsOf } from '../../core/elements/records.ts';
 export const prefixesOf = (document: StudioDocument): ReadonlyMap<string, string> =>
   new Map([...Object.entries(USUAL_PREFIXES), ...recordsOf(document, 'prefix').map(({ name, iri }) => [name, iri] as const)]);
 
+/** Of IRIs without `//`. */
+const SCHEMES: ReadonlySet<string> = new Set(['urn', 'tag', 'mailto', 'tel', 'doi', 'info', 'did', 'ni', 'geo', 'data']);
+
 /**
  * `schema:name` → its IRI, `<https://…>` and `https://…` → themselves, `unit price` → a name below the base of the model.
  *
@@ -19,18 +22,23 @@ export function writtenIri(document: StudioDocument, written: string): string | 
   const namespace = prefix === undefined ? undefined : prefixesOf(document).get(prefix);
   const iri = namespace === undefined ? text : `${namespace}${local}`;
   if (text === '') return undefined;
+  // A prefix that nobody has declared is a slip, unless it is a scheme that names begin with.
+  if (prefix !== undefined && namespace === undefined && !SCHEMES.has(prefix.toLowerCase())) return undefined;
   if (isAbsoluteIri(iri)) return iri;
   const named = `${iriBase(document.base)}${encodeURIComponent(text.replace(/\s+/g, '_'))}`;
   return /[:/#]/.test(text) || !isAbsoluteIri(named) ? undefined : named;
 }
 
-/** `https://schema.org/name` → `schema:name`, where a prefix fits; the longest one wins. */
-export function shortIri(document: StudioDocument, iri: string): string {
-  let best: readonly [name: string, namespace: string] | undefined;
-  for (const entry of prefixesOf(document)) {
-    const [, namespace] = entry;
-    if (iri.startsWith(namespace) && /^[\w-]*$/.test(iri.slice(namespace.length)) && namespace.length > (best?.[1].length ?? 0))
-      best = entry;
-  }
-  return best === undefined ? iri : `${best[0]}:${iri.slice(best[1].length)}`;
+/** `https://schema.org/name` → `schema:name`, where a prefix fits; the longest one wins. Below the base of the model: the name alone. */
+export const shortIri = (document: StudioDocument, iri: string): string => shortIrisOf(document)(iri);
+
+/** `shortIri` for many IRIs. */
+export function shortIrisOf(document: StudioDocument): (iri: string) => string {
+  const prefixes = [...prefixesOf(document)].sort(([, a], [, b]) => b.length - a.length);
+  const base = iriBase(document.base);
+  return (iri) => {
+    const best = prefixes.find(([, namespace]) => iri.startsWith(namespace) && /^[\w-]*$/.test(iri.slice(namespace.length)));
+    if (best !== undefined) return `${best[0]}:${iri.slice(best[1].length)}`;
+    return iri.startsWith(base) && /^[\w-]+$/.test(iri.slice(base.length)) ? iri.slice(base.length) : iri;
+  };
 }

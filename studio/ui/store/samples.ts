@@ -23,7 +23,7 @@ export interface Samples extends Store<SampleStates> {
   close(): void;
 }
 
-const NO_CATALOGUE = 'The fields of tables and queries are not shown yet.';
+const OTHER_DATABASE = 'The fields of a database that the mapping itself names are not shown.';
 
 /** What a sample depends on. */
 const keyOf = ({ location, format, dialect }: Input): string => JSON.stringify([location, format, dialect]);
@@ -44,7 +44,7 @@ export function followSamples(editor: Editor): Samples {
     const controller = new AbortController();
     asked.set(input.id, { key: keyOf(input), controller });
     if (!hasSample(input)) {
-      put(input.id, { kind: 'failed', trouble: { kind: 'refused', sentence: NO_CATALOGUE } });
+      put(input.id, { kind: 'failed', trouble: { kind: 'refused', sentence: OTHER_DATABASE } });
       return;
     }
     if (store.get().get(input.id)?.kind !== 'read') put(input.id, { kind: 'reading' });

@@ -4,9 +4,9 @@ import { ProblemError } from '../../../client/http.ts';
 import type { Diagnostic, StudioMapping } from '../../../client/types.ts';
 import { type Drafts, draftId } from '../../client/drafts.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
-import type { Diff } from '../../core/history/diff.ts';
 import type { Editor } from './editor.ts';
-import { type CurrentText, textOf } from './text.ts';
+import { type CurrentText, keptOf, textOf } from './text.ts';
+import { sentenceOfTyped } from './typing/typing.ts';
 
 export type SaveResult =
   | { readonly kind: 'saved' }
@@ -16,31 +16,17 @@ export type SaveResult =
   | { readonly kind: 'invalid'; readonly sentences: readonly string[] }
   | { readonly kind: 'trouble'; readonly trouble: Trouble };
 
-/** What was drawn in a mapping that the studio has not printed cannot be written into its text: the text must not be replaced. */
-export const NOT_WRITABLE =
-  'This mapping was not drawn in the studio, so its text is kept as it is: what was drawn since cannot be written into it. Undo that, or draw a new model.';
-
 const NOTHING = 'There is no entity yet, so the mapping would be empty. Draw one first.';
-
-/** Why the model cannot be saved as it is; undefined: it can. */
-export const whyNotWritable = ({ origin, session }: ReturnType<Editor['get']>): string | undefined =>
-  origin.kept === 'text' && session.done.some(({ diff }) => diff.text === undefined && !movesOnly(diff)) ? NOT_WRITABLE : undefined;
-
-/** Where blocks stand is no part of the text. */
-const movesOnly = ({ added, removed, changed, settings }: Diff): boolean =>
-  settings === undefined &&
-  [...added, ...removed].every(([, { kind }]) => kind === 'place') &&
-  changed.every(([{ kind }]) => kind === 'place');
 
 /** @param over the version of somebody else that is replaced, after its difference was shown */
 export async function saveModel(editor: Editor, { studio }: QuadmillClient, over?: string): Promise<SaveResult> {
+  await editor.settle();
   const state = editor.get();
-  const { origin, session } = state;
-  const refused = whyNotWritable(state);
-  if (refused !== undefined) return { kind: 'invalid', sentences: [refused] };
+  const { origin, session, typed } = state;
+  if (typed !== undefined) return { kind: 'invalid', sentences: [sentenceOfTyped(typed)] };
   let current: CurrentText;
   try {
-    current = await textOf(session.document, origin.kept);
+    current = await textOf(session.document, keptOf(state));
   } catch (error) {
     return troubled(error);
   }

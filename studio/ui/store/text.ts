@@ -1,6 +1,8 @@
 /** The text of the mapping that a document stands for. */
 import type { Diagnostic } from '../../../src/mapping/model/model.ts';
+import type { ModelOrigin } from '../../client/drafts.ts';
 import type { StudioDocument } from '../../core/document.ts';
+import type { Session } from '../../core/history/history.ts';
 
 export interface CurrentText {
   /** undefined: the language cannot say something that the document means; the diagnostics say what. */
@@ -8,11 +10,22 @@ export interface CurrentText {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** A text that was edited by hand is kept as it is from then on: its comments and its order are the person's own. */
+export const keptOf = ({
+  origin,
+  session,
+}: {
+  readonly origin: ModelOrigin;
+  readonly session: Pick<Session, 'done'>;
+}): ModelOrigin['kept'] => (session.done.some(isOfText) ? 'text' : origin.kept);
+
+export const isOfText = ({ diff }: Session['done'][number]): boolean => diff.text !== undefined;
+
 const printed = new WeakMap<StudioDocument, Promise<CurrentText>>();
 
 /**
  * @param kept `drawn`: the text is printed, once for each document, and the printer is loaded with the first one. `text`: it is the text that
- * was read; what was drawn since is not in it
+ * was read, with what was drawn since
  */
 export function textOf(document: StudioDocument, kept: 'drawn' | 'text'): Promise<CurrentText> {
   if (kept === 'text') return Promise.resolve({ text: document.text.text, diagnostics: [] });

@@ -18,7 +18,11 @@ const mappingOf = (people: string, towns: string): string => `@prefix rml: <http
 `;
 
 /** A saved model with its files beside it, opened. */
-async function opened({ page, prefix, ask }: Visit, text = mappingOf(`${prefix}people.csv`, `${prefix}towns.csv`)): Promise<Locator> {
+async function opened(
+  { page, prefix, ask }: Visit,
+  text = mappingOf(`${prefix}people.csv`, `${prefix}towns.csv`),
+  people = 'id,name,town\n1,Ada,BS\n2,Bo,ZZ\n',
+): Promise<Locator> {
   const name = `${prefix}people.ttl`;
   const saved = await ask(`/studio/mappings/${name}`, {
     method: 'PUT',
@@ -29,7 +33,7 @@ async function opened({ page, prefix, ask }: Visit, text = mappingOf(`${prefix}p
   const { location } = (await (await ask(`/studio/mappings/${name}`)).json()) as { readonly location: string };
   const directory = dirname(location);
   await mkdir(directory, { recursive: true });
-  await writeFile(join(directory, `${prefix}people.csv`), 'id,name,town\n1,Ada,BS\n2,Bo,ZZ\n');
+  await writeFile(join(directory, `${prefix}people.csv`), people);
   await writeFile(join(directory, `${prefix}towns.csv`), 'code\nBS\n');
   await page.goto(`/studio/#/files/${name}`);
   return page.getByRole('region', { name: 'Preview' });
@@ -50,6 +54,45 @@ studio.test('statements with prefixes, each with the record and the values that 
   const joined = preview.getByRole('region', { name: /example.org\/town>/ });
   await joined.getByText(`Record 1 of ${visit.prefix}people.csv`).waitFor();
   await joined.getByText('joined with').waitFor();
+});
+
+studio.test('the graph, drawn: nodes by arrows, their statements, and what makes one; its N-Quads', async (visit) => {
+  const preview = await opened(visit);
+  await preview.getByText('6 statements of 3 records').waitFor();
+  await preview.getByRole('button', { name: 'Graph', exact: true }).click();
+  await preview.getByText('3 nodes').waitFor();
+  const ada = preview.getByRole('button', { name: /person\/1.*Person.*"Ada"/ });
+  await ada.focus();
+  await visit.page.keyboard.press('ArrowRight');
+  expect(await visit.page.evaluate(() => (document.activeElement as HTMLElement).dataset.node)).toBe('<https://example.org/town/BS>');
+  await visit.page.keyboard.press('Enter');
+  const own = preview.getByRole('list', { name: /Statements of .*town\/BS/ });
+  expect(await own.getByRole('button').count()).toBe(2);
+  await own.getByRole('button', { name: /person\/1/ }).click();
+  await preview.getByText('joined with').waitFor();
+  await expectAccessible(visit.page);
+  await preview.getByRole('button', { name: 'N-Quads' }).click();
+  const lines = preview.getByRole('list', { name: 'N-Quads' }).getByRole('button');
+  expect(await lines.allTextContents()).toContain('<https://example.org/person/2> <https://example.org/name> "Bo" .');
+});
+
+studio.test('the records of a triples map, and why one gives no statement', async (visit) => {
+  const text = mappingOf(`${visit.prefix}people.csv`, `${visit.prefix}towns.csv`).replace(
+    'rml:reference "name"',
+    'rml:reference "name" ; rml:termType rml:IRI',
+  );
+  const preview = await opened(visit, text, 'id,name,town\n1,http://e/ada,BS\n2,http://e/<,ZZ\n');
+  await preview.getByRole('button', { name: 'Records' }).click();
+  const table = preview.getByRole('region', { name: 'The first records of Person' });
+  await table.waitFor();
+  expect(await table.getByRole('columnheader').allTextContents()).toEqual(['Record', 'id', 'name', 'town', 'Statements']);
+  await table.getByRole('row', { name: '1 1 http://e/ada BS 2' }).waitFor();
+  await table.getByRole('row', { name: /^2 2 http:\/\/e\/< ZZ 0 ?Rejected: An IRI may not hold/ }).waitFor();
+  await expectAccessible(visit.page);
+  await preview.getByRole('checkbox', { name: 'Only those without statements' }).check();
+  expect(await table.getByRole('row').count()).toBe(2);
+  await preview.getByRole('combobox', { name: 'Records of' }).selectOption('Town');
+  await preview.getByText('Each of the first records gives a statement.').waitFor();
 });
 
 studio.soakTest(

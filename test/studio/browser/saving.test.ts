@@ -137,3 +137,23 @@ studio.soakTest('a save whose answer was lost is no conflict when it is repeated
   await page.getByText('Everything is saved').waitFor();
   expect(lost).toBeGreaterThan(1);
 });
+
+studio.soakTest('comments and order of a foreign text survive what is drawn and saved', async (visit) => {
+  const { page, prefix, ask, expectError } = visit;
+  const name = `${prefix}foreign.ttl`;
+  const text = `# By hand\n${MAPPING.replace(' ;\n  rml:subjectMap', ' ; # nightly\n  rml:subjectMap')}# The end\n`;
+  const headers = { 'content-type': 'application/json', 'if-none-match': '*' };
+  expect((await ask(`/studio/mappings/${name}`, { method: 'PUT', headers, body: JSON.stringify({ text }) })).status).toBe(201);
+  expectError(/studio\/samples/);
+  await page.goto(`/studio/#/files/${name}`);
+  await page.getByRole('tab', { name: 'Outline' }).click();
+  await change(page);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Everything is saved').waitFor();
+  const saved = ((await (await ask(`/studio/mappings/${name}`)).json()) as { readonly text: string }).text;
+  expect(saved.startsWith(text)).toBe(true);
+  expect(saved.slice(text.length)).toContain('rml:subjectMap');
+  const { document } = await read(saved, undefined);
+  const parts = [...document.records.values()].flatMap((record) => (record.kind === 'entity' ? record.parts : []));
+  expect(parts.length).toBe(2);
+});

@@ -2,7 +2,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Element, StudioDocument } from '../../../studio/core/document.ts';
 import { type FieldSample, fieldsByPath, type Schema } from '../../../studio/core/elements/schema.ts';
+import { findTerms } from '../../../studio/core/suggest/find.ts';
 import { suggest } from '../../../studio/core/suggest/suggest.ts';
+import type { Term } from '../../../studio/core/suggest/terms.ts';
 import { attribute, constant, edge, entity, input, join, model, path, reads, template } from './support/model.ts';
 
 const EACH = 200;
@@ -87,7 +89,7 @@ describe('predicates', () => {
     expect(
       told([ORDER, total, edge('e', 'Order', 'total', 'same', [])], {}, [
         { iri: 'https://schema.org/Note', kind: 'class' },
-        { iri: 'https://schema.org/comment', label: 'Note', kind: 'property' },
+        { iri: 'https://schema.org/comment', labels: ['Bemerkung', 'Note'], kind: 'property' },
       ]),
     ).toMatchObject([{ change: { predicates: ['https://schema.org/comment'] }, reason: 'comment has the name of note.' }]));
   test('of edges are named after keys, or after what they lead to', () => {
@@ -138,4 +140,23 @@ test('a rejected suggestion is not made again, though ids are others', () => {
   const [first] = suggest(model(records('a')), known);
   expect(first?.of).toBe('a');
   expect(suggest(model(records('b'), { rejected: [first?.key ?? ''] }), known)).toEqual([]);
+});
+
+describe('terms are found', () => {
+  const terms: readonly Term[] = [
+    { iri: 'https://schema.org/postalCode', kind: 'property', labels: ['Postleitzahl', 'postal code'] },
+    { iri: 'https://schema.org/Order', kind: 'class' },
+    { iri: 'https://schema.org/orderDate', kind: 'property', labels: ['date of the order'] },
+    { iri: 'https://schema.org/partOfOrder', kind: 'property' },
+  ];
+  test.each<[string, readonly string[]]>([
+    ['', ['postalCode', 'Order', 'orderDate', 'partOfOrder']],
+    ['order', ['Order', 'orderDate', 'partOfOrder']],
+    ['  ORDER date ', ['orderDate']],
+    ['date of', ['orderDate']],
+    ['leit', ['postalCode']],
+    ['code post', ['postalCode']],
+    ['schema', []],
+    ['invoice', []],
+  ])('by “%s”', (text, found) => expect(findTerms(terms, text).map(({ iri }) => iri.replace('https://schema.org/', ''))).toEqual(found));
 });

@@ -66,7 +66,10 @@ export class RandomCommands {
       'set-datatype': () => ({ id: this.#id(document, 'attribute'), datatype: random.pick([undefined, 'urn:a', 'not an IRI']) }),
       'set-language': () => ({ id: this.#id(document, 'attribute'), language: random.pick([undefined, 'en', 'de-CH', 'no language']) }),
       'apply-function': () => ({ ...this.#value(document), function: this.#iri(), parameter: 'urn:p', others: this.#others() }),
-      'remove-function': () => this.#value(document),
+      'remove-function': () => {
+        const called = [...document.records.values()].filter((record) => record.kind === 'attribute' && record.value.kind === 'call');
+        return called.length > 0 && random.chance(0.5) ? { of: random.pick(called).id } : this.#value(document);
+      },
       connect: () => ({ schema: this.#schema, from: this.end(document), to: this.end(document), options: this.options() }),
       reconnect: () => ({
         edge: this.#id(document, 'edge'),
@@ -88,6 +91,9 @@ export class RandomCommands {
         keys: suggest(document, { schema: this.#schema, terms: [] })
           .slice(0, 1)
           .map(({ key }) => key),
+      }),
+      'edit-text': () => ({
+        document: { ...document, text: { ...document.text, text: `${document.text.text}# ${random.between(0, 9)}\n` } },
       }),
       remove: () => ({ ids: this.#some(document) }),
       duplicate: () => ({ ids: this.#some(document) }),

@@ -1,9 +1,9 @@
 /** The tree of inputs as rows: each input, and below it the fields that samples show, with ▸ where there are deeper levels (rule R1). */
-import type { FieldRef, Id, Input, Path, Step } from '../../core/document.ts';
-import { fieldName } from '../../core/elements/path-text.ts';
-import type { Schema, SchemaField } from '../../core/elements/schema.ts';
-import { isFlat, pathKey } from '../../core/levels.ts';
-import type { TreeRow } from '../parts/tree.tsx';
+import type { FieldRef, Id, Input, Path, Step } from '../../../core/document.ts';
+import { fieldName } from '../../../core/elements/path-text.ts';
+import type { Schema, SchemaField } from '../../../core/elements/schema.ts';
+import { isFlat, pathKey } from '../../../core/levels.ts';
+import type { TreeRow } from '../tree.tsx';
 import { WORDS } from './words.ts';
 
 export interface InputRow extends TreeRow {

@@ -1,9 +1,9 @@
 import { createRoot } from 'react-dom/client';
-import { App } from './app/app.tsx';
-import './store/scheme.ts';
-import './parts/tokens.css';
-import './parts/parts.css';
-import './app/app.css';
+import { App } from './app.tsx';
+import '../store/page/scheme.ts';
+import '../parts/tokens.css';
+import '../parts/parts.css';
+import './app.css';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no element with the id root');

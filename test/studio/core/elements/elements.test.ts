@@ -1,13 +1,13 @@
 /** What elements are called, what they read, and what samples show. */
 import { describe, expect, test } from '@jest/globals';
-import { appended, expressionText, isConstant } from '../../../studio/core/elements/expressions.ts';
-import { iriBase, isAbsoluteIri } from '../../../studio/core/elements/iris.ts';
-import { freshId, levelWords, localName, nameOf } from '../../../studio/core/elements/names.ts';
-import { edgesAt, edgesFrom, edgesTo } from '../../../studio/core/elements/records.ts';
-import { holds, levelsOf } from '../../../studio/core/elements/schema.ts';
-import { pathKey } from '../../../studio/core/levels.ts';
-import { constant, edge, input, model, path, reads, ref, template } from './support/model.ts';
-import { SHOP_RECORDS, SHOP_SCHEMA, shop } from './support/shop.ts';
+import { appended, expressionText, isConstant } from '../../../../studio/core/elements/expressions.ts';
+import { iriBase, isAbsoluteIri } from '../../../../studio/core/elements/iris.ts';
+import { freshId, levelWords, localName, nameOf } from '../../../../studio/core/elements/names.ts';
+import { edgesAt, edgesFrom, edgesTo } from '../../../../studio/core/elements/records.ts';
+import { holds, levelsOf } from '../../../../studio/core/elements/schema.ts';
+import { pathKey } from '../../../../studio/core/levels.ts';
+import { constant, edge, input, model, path, reads, ref, template } from '../support/model.ts';
+import { SHOP_RECORDS, SHOP_SCHEMA, shop } from '../support/shop.ts';
 
 describe('an expression', () => {
   const call = (value: ReturnType<typeof reads>) =>

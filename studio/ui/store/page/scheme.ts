@@ -1,5 +1,5 @@
 /** The colours that the user has chosen, kept in the browser; by default those of the system. */
-import { makeStore, type Store } from './store.ts';
+import { makeStore, type Store } from '../store.ts';
 
 export const SCHEMES = ['system', 'light', 'dark'] as const;
 export type Scheme = (typeof SCHEMES)[number];

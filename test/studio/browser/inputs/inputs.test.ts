@@ -1,40 +1,15 @@
 /** Inputs: uploads, the tree of their fields, the switch of grouping, and entities and edges that are made from it by keyboard. */
 import { expect } from '@jest/globals';
-import type { Page } from 'playwright-core';
-import { expectAccessible, useStudio, type Visit } from './support/browser.ts';
+import { expectAccessible, useStudio } from '../support/browser.ts';
+import { openShop, row } from '../support/shop.ts';
 
 const studio = await useStudio();
-
-const ORDERS = Array.from({ length: 12 }, (_, i) => ({
-  id: 1001 + i,
-  total: `${i}.50`,
-  ...(i % 4 === 0 ? {} : { note: 'by post' }),
-  lines: [
-    { sku: `A${i}`, qty: 1 },
-    { sku: `B${i}`, qty: 2 },
-  ],
-}));
-
-/** A new model with a nested JSON file and a CSV file. */
-async function opened({ page, prefix }: Visit): Promise<void> {
-  await page.goto(`/studio/#/new/files/${prefix}shop.ttl`);
-  await page.getByRole('button', { name: 'Add input' }).click();
-  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Choose files …' }).click()]);
-  await chooser.setFiles([
-    { name: `${prefix}orders.json`, mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(ORDERS)) },
-    { name: `${prefix}people.csv`, mimeType: 'text/csv', buffer: Buffer.from('id,name\nC-1,Ada\nC-2,Bo\n') },
-  ]);
-  await row(page, /^id, int, 1001/).waitFor();
-  await row(page, /^name, text, Ada/).waitFor();
-}
-
-const row = (page: Page, name: RegExp | string) => page.getByRole('treeitem', { name });
 
 studio.test(
   'fields have kinds, samples, key sign and share of nulls; deeper levels open, and become entities by keyboard',
   async (visit) => {
     const { page, prefix } = visit;
-    await opened(visit);
+    await openShop(visit);
     await row(page, /^id, int, 1001, different in 12 of 12 records/).waitFor();
     await row(page, 'note, text, by post, 25 % have no value').waitFor();
     expect(await row(page, 'lines, list').getAttribute('aria-expanded')).toBe('false');
@@ -51,10 +26,10 @@ studio.test(
     const order = row(page, new RegExp(`^entity .*[Oo]rder, from ${prefix}orders.json, 1 attribute, 0 edges`));
     await order.click();
     await page.keyboard.press('c');
-    await page.getByRole('combobox').fill('line');
-    await page.getByLabel('Predicate').fill('contains');
+    await page.getByRole('dialog').getByRole('combobox').fill('line');
+    await page.getByRole('dialog').getByLabel('Predicate').fill('contains');
     await page.keyboard.press('Enter');
-    await row(page, /^https:\/\/example\.org\/contains → /).waitFor();
+    await row(page, /^contains → /).waitFor();
     await expectAccessible(page);
     await page.keyboard.press('Control+z');
     await row(page, /contains → /).waitFor({ state: 'detached' });
@@ -63,8 +38,8 @@ studio.test(
 
 studio.soakTest('grouping is switched off beside the name: items stand one by one, and a flat input has no switch', async (visit) => {
   const { page, prefix } = visit;
-  await opened(visit);
-  expect(await page.getByRole('switch').count()).toBe(1);
+  await openShop(visit);
+  expect(await page.locator('[data-region=inputs]').getByRole('switch').count()).toBe(1);
   await page.getByRole('switch', { name: `Grouping of ${prefix}orders.json` }).click();
   await row(page, /^item 12/).waitFor();
   await row(page, /^item 2,/).click();
@@ -74,7 +49,7 @@ studio.soakTest('grouping is switched off beside the name: items stand one by on
 
 studio.soakTest('an edge upwards is refused with its sentence (rule R3), and the other way is offered', async (visit) => {
   const { page } = visit;
-  await opened(visit);
+  await openShop(visit);
   await row(page, /^id, int/).click();
   await page.keyboard.press('e');
   await row(page, 'lines, list').click();

@@ -1,5 +1,5 @@
 /** What is dragged between regions. */
-import type { FieldRef } from '../../core/document.ts';
+import type { FieldRef } from '../../../core/document.ts';
 
 /** The type of a drag of fields: JSON of a list of `FieldRef`. */
 export const FIELD_TYPE = 'application/x-quadmill-fields';

@@ -1,0 +1,469 @@
+/**
+ * What a drawn change means for the text of a mapping that the studio has not printed: edits of the ranges of what has changed, and of nothing
+ * else. What cannot be edited so is refused, and the text stays as it is.
+ */
+import type { RdfTerm } from '../../../src/mapping/model/model.ts';
+import { lookUp } from '../../../src/mapping/vocabulary/namespaces.ts';
+import type { Anchor, Element, Id, StudioDocument } from '../document.ts';
+import { baseOf } from '../elements/base.ts';
+import { nameOf } from '../elements/names.ts';
+import { recordOf, recordsOf, sameModel } from '../elements/records.ts';
+import type { TextEdit } from '../history/edits.ts';
+import { dialectOf } from '../print/print.ts';
+import { type Refusal, refuse } from '../rules/verdict.ts';
+import { indentAt, nodeEdits, rangesOfObjects, rangesOfProperties } from './node-edits.ts';
+import { type PrintedDocument, type PrintedPart, printedDocument, type Tree, treeKey } from './trees.ts';
+import { type TreeNode, type TreeObject, type TreeProperty, type TreeStatement, type TurtleTree, turtleTree } from './turtle-tree.ts';
+
+/** The edits that bring the text of `before` up to date with what `after` means. None: the text says it already. */
+export function patch(before: StudioDocument, after: StudioDocument): readonly TextEdit[] | Refusal {
+  if (sameModel(before, after)) return [];
+  try {
+    return new Patch(before, after).edits();
+  } catch (error) {
+    if (error instanceof Unpatched) return error.refusal;
+    throw error;
+  }
+}
+
+class Unpatched extends Error {
+  readonly refusal: Refusal;
+
+  constructor(sentence: string) {
+    super(sentence);
+    this.refusal = refuse('I9', sentence, []);
+  }
+}
+
+/** Thrown where the text is not what could be edited. */
+const stop = (sentence: string): never => {
+  throw new Unpatched(sentence);
+};
+
+/** A triples map in the text: one statement, or several with one subject. */
+interface Written {
+  readonly entity: Id;
+  readonly statements: readonly TreeStatement[];
+}
+
+class Patch {
+  readonly #before: StudioDocument;
+  readonly #after: StudioDocument;
+  readonly #text: string;
+  readonly #tree: TurtleTree;
+  readonly #old: PrintedDocument;
+  readonly #new: PrintedDocument;
+  /** Triples maps by their parts. */
+  #written: ReadonlyMap<string, Written> = new Map();
+  readonly #edits: TextEdit[] = [];
+  readonly #removed = new Map<TreeStatement, Map<TreeProperty, Set<TreeObject>>>();
+
+  constructor(before: StudioDocument, after: StudioDocument) {
+    this.#before = before;
+    this.#after = after;
+    this.#text = before.text.text;
+    if (before.language === 'yarrrml') stop('A YARRRML text is not changed by drawing yet. Change it in the text, or convert it to RML.');
+    if (before.language !== after.language || before.base !== after.base) stop('The language of a text is changed by converting it.');
+    const tree = turtleTree(this.#text, baseOf(before.language, before.base));
+    this.#tree = tree ?? stop('The text has an error. Correct it there first.');
+    const dialect = dialectOf(before);
+    const prefixes = this.#prefixes();
+    this.#old = printedDocument(before, dialect, prefixes);
+    this.#new = printedDocument(after, dialect, prefixes);
+  }
+
+  edits(): readonly TextEdit[] {
+    const said = new Set(this.#old.errors);
+    const error = this.#new.errors.find((one) => !said.has(one));
+    if (error !== undefined) stop(`The language of the text cannot say this: ${error}.`);
+    this.#written = this.#findWritten();
+    for (const [part, old] of this.#old.parts) {
+      const next = this.#new.parts.get(part);
+      const where = this.#written.get(part) ?? stop(`The triples map ${part} is not found in the text.`);
+      if (next === undefined) this.#removePart(where);
+      else this.#changePart(where, old, next);
+    }
+    for (const [part, next] of this.#new.parts) if (!this.#old.parts.has(part)) this.#addPart(part, next);
+    this.#removeAll();
+    const ordered = [...this.#edits].sort((a, b) => a.from - b.from || a.to - b.to);
+    if (ordered.some((edit, i) => i > 0 && edit.from < (ordered[i - 1] as TextEdit).to))
+      stop('These changes touch one place of the text. Make them one after the other.');
+    return this.#edits;
+  }
+
+  /** Of what the text declares after the edits; they are edited on the way. */
+  #prefixes(): ReadonlyMap<string, string> {
+    const [old, next] = [this.#before, this.#after].map((document) => new Map(recordsOf(document, 'prefix').map((one) => [one.id, one])));
+    const declared = new Map(this.#tree.prefixes.map((one) => [one.name, one.iri]));
+    const last = this.#tree.prefixes.at(-1)?.to;
+    for (const [id, { name, iri }] of next as NonNullable<typeof next>) {
+      const before = old?.get(id);
+      if (before?.name === name && before.iri === iri) continue;
+      if (before !== undefined && before.iri !== iri) stop(`The prefix ${before.name} is used in the text. Add another one instead.`);
+      if (before === undefined) {
+        const line = `@prefix ${name}: <${iri}> .`;
+        this.#edits.push({ from: last ?? 0, to: last ?? 0, text: last === undefined ? `${line}\n` : `\n${line}`, of: id });
+      } else this.#renamePrefix(before.name, name);
+      declared.delete(before?.name ?? '');
+      declared.set(name, iri);
+    }
+    for (const [id, { name }] of old as NonNullable<typeof old>) {
+      if (next?.has(id)) continue;
+      if (this.#tree.names.some(({ prefix }) => prefix === name)) stop(`The prefix ${name} is used in the text.`);
+      for (const one of this.#tree.prefixes) if (one.name === name) this.#remove(this.#wholeLine(one));
+      declared.delete(name);
+    }
+    return declared;
+  }
+
+  #renamePrefix(from: string, to: string): void {
+    for (const one of this.#tree.prefixes) {
+      if (one.name !== from) continue;
+      const at = this.#text.indexOf(`${from}:`, one.from);
+      this.#edits.push({ from: at, to: at + from.length, text: to });
+    }
+    for (const one of this.#tree.names) if (one.prefix === from) this.#edits.push({ from: one.from, to: one.from + from.length, text: to });
+  }
+
+  /** Triples maps by their parts: an entity's ranges that are whole statements are those of its parts, in their order. */
+  #findWritten(): ReadonlyMap<string, Written> {
+    const found = new Map<string, Written>();
+    const starts = new Map(this.#tree.statements.map((one) => [one.from, one]));
+    for (const { id, parts } of recordsOf(this.#before, 'entity')) {
+      const own = (this.#before.text.anchors.get(id) ?? []).flatMap(({ from }) => starts.get(this.#firstToken(from)) ?? []);
+      parts.forEach((part, i) => {
+        const main = own[i];
+        if (main === undefined) return;
+        const { subject } = main;
+        const others = this.#tree.statements.filter(
+          (one) => one !== main && subject?.kind === 'iri' && one.subject?.value === subject.value,
+        );
+        found.set(part, { entity: id, statements: [main, ...others] });
+      });
+    }
+    return found;
+  }
+
+  /** A range that was written begins with the white space before it. */
+  #firstToken(from: number): number {
+    return from + (/^\s*/.exec(this.#text.slice(from))?.[0].length ?? 0);
+  }
+
+  #changePart(where: Written, old: PrintedPart, next: PrintedPart): void {
+    const properties = where.statements.flatMap(({ node }) => node.properties);
+    this.#changeSource(properties, old, next);
+    this.#changeSubject(where, properties, old, next);
+    this.#changePairs(where, old, next);
+  }
+
+  #changeSource(properties: readonly TreeProperty[], old: PrintedPart, next: PrintedPart): void {
+    const change = changeOf(old, next, SOURCES);
+    if (change === undefined) return;
+    const known = this.#sourceText(change.after);
+    const property = properties.find((one) => one.iri === change.iri);
+    const [object] = property?.objects ?? [];
+    if (known === undefined || object === undefined) this.#changeOnly(properties, SOURCES, change);
+    else {
+      this.#guard(object);
+      this.#edits.push({ from: object.from, to: object.to, text: known });
+    }
+  }
+
+  /**
+   * A logical source as the text has it for another triples map. Two triples maps read the same records only if both say so in the same way,
+   * so it is not printed in another one.
+   */
+  #sourceText(source: Tree): string | undefined {
+    for (const [part, { statements }] of this.#written) {
+      const [old, next] = [this.#old.parts.get(part), this.#new.parts.get(part)];
+      if (old === undefined || next === undefined || changeOf(old, next, SOURCES) !== undefined) continue;
+      const [, tree] = onlyOf(old, SOURCES);
+      const property = statements.flatMap(({ node }) => node.properties).find(({ iri }) => SOURCES.has(roleOf(iri)));
+      const [object] = property?.objects ?? [];
+      if (tree !== undefined && object !== undefined && treeKey(tree) === treeKey(source)) return this.#text.slice(object.from, object.to);
+    }
+    return undefined;
+  }
+
+  #changeSubject(where: Written, properties: readonly TreeProperty[], old: PrintedPart, next: PrintedPart): void {
+    const change = changeOf(old, next, SUBJECTS) ?? this.#callOfOtherSource(old, next);
+    if (change === undefined) return;
+    // Classes that stand in predicate object maps of their own go into the subject map, with the others.
+    const classes = this.#classPairs(where);
+    const movesClasses = classes.length > 0 && classKey(change.before) !== classKey(change.after);
+    if (movesClasses) for (const one of classes) this.#removeObject(one);
+    const { before, after } = change;
+    this.#changeOnly(properties, SUBJECTS, change, movesClasses || treeKey(before) === treeKey(after));
+  }
+
+  /** A subject map whose function is written anew, since its triples map has another source. */
+  #callOfOtherSource(old: PrintedPart, next: PrintedPart): Change | undefined {
+    const [iri, tree] = onlyOf(next, SUBJECTS);
+    if (iri === undefined || tree === undefined || !hasCall(tree) || changeOf(old, next, SOURCES) === undefined) return undefined;
+    return { before: tree, after: tree, iri };
+  }
+
+  /** Changes what a triples map has once: its logical source, its subject map. */
+  #changeOnly(properties: readonly TreeProperty[], roles: ReadonlySet<string>, { before, after, iri }: Change, isWhole = false): void {
+    const property = properties.find((one) => roles.has(roleOf(one.iri)));
+    const [object] = property?.objects ?? [];
+    if (property === undefined || object === undefined) stop(`${[...roles][0]} is not found in the text.`);
+    else if (property.iri !== iri) {
+      // `rr:subject` and `rr:subjectMap` say it in their own ways.
+      this.#guard(property);
+      const { from, to } = property;
+      this.#edits.push({ from, to, text: `${this.#new.iri(iri)} ${this.#new.object(after, indentAt(this.#text, from))}` });
+    } else if (isWhole) this.#write(object, after);
+    else this.#replace(object, before, after);
+  }
+
+  /** Predicate object maps that state classes of an entity. */
+  #classPairs({ entity, statements }: Written): readonly PairPlace[] {
+    const ranges = this.#before.text.anchors.get(entity) ?? [];
+    return pairsOf(statements).filter(({ object }) => ranges.some((range) => isWithin(range, object)));
+  }
+
+  #changePairs(where: Written, old: PrintedPart, next: PrintedPart): void {
+    const places = pairsOf(where.statements);
+    const isElsewhere = changeOf(old, next, SOURCES) !== undefined;
+    const groups = new Map<PairPlace, Id[]>();
+    for (const edge of old.pairs.keys()) {
+      const place = this.#placeOf(edge, places);
+      if (place === undefined) stop(`${nameOf(this.#before, edge)} is not found in the text.`);
+      else groups.set(place, [...(groups.get(place) ?? []), edge]);
+    }
+    for (const [place, edges] of groups) {
+      // Functions of legacy RML may name the source again.
+      const left = edges.filter((edge) => next.pairs.has(edge));
+      if (isElsewhere && left.some((edge) => hasCall(next.pairs.get(edge) as Tree))) {
+        this.#writeAll(place, left, next);
+        continue;
+      }
+      const isSame = edges.every((edge) => keyOf(old, edge) === keyOf(next, edge));
+      if (!isSame) this.#changeGroup(place, edges, old, next);
+    }
+    const added = [...next.pairs].filter(([edge]) => !old.pairs.has(edge));
+    if (added.length > 0) this.#addPairs(where, added);
+  }
+
+  /** The object in the text that an edge is drawn of. */
+  #placeOf(edge: Id, places: readonly PairPlace[]): PairPlace | undefined {
+    const ranges = this.#before.text.anchors.get(edge) ?? [];
+    const own = places.find(({ object }) => ranges.some((range) => isWithin(range, object) || isWithin(object, range)));
+    if (own !== undefined) return own;
+    // It is described in a statement of its own.
+    const statement = this.#tree.statements.find((one) => ranges.some((range) => isWithin(range, one)));
+    return places.find(({ object }) => object.kind === 'term' && statement?.subject?.value === object.term.value);
+  }
+
+  #changeGroup(place: PairPlace, edges: readonly Id[], old: PrintedPart, next: PrintedPart): void {
+    const left = edges.filter((edge) => next.pairs.has(edge));
+    const [only] = left;
+    const [before, after] = only === undefined ? [] : [old.pairs.get(only), next.pairs.get(only)];
+    if (only === undefined) this.#removeObject(place);
+    else if (edges.length === 1 && before !== undefined && after !== undefined) this.#changePair(place.object, only, before, after);
+    else this.#writeAll(place, left, next);
+  }
+
+  /** A map that has a name is changed where it is described, unless it is used elsewhere too. */
+  #changePair(object: TreeObject, edge: Id, before: Tree, after: Tree): void {
+    const described = object.kind === 'term' ? this.#describedOnce(object.term) : undefined;
+    const edits = described && nodeEdits(this.#text, this.#new, { kind: 'node', ...described }, before, after);
+    if (edits === undefined) this.#replace(object, before, after, edge);
+    else this.#add(edits);
+  }
+
+  #describedOnce({ kind, value }: RdfTerm): TreeStatement | undefined {
+    const isIt = (term: RdfTerm | undefined): boolean => term?.kind === kind && term.value === value;
+    const [only, ...others] = this.#tree.statements.filter(({ subject }) => isIt(subject));
+    const uses = this.#tree.statements.flatMap(({ node }) => termsIn(node)).filter(isIt).length;
+    return others.length === 0 && uses === 1 ? only : undefined;
+  }
+
+  /** Several edges that the text states in one predicate object map: each gets its own. */
+  #writeAll(place: PairPlace, left: readonly Id[], next: PrintedPart): void {
+    this.#guard(place.object);
+    const indent = indentAt(this.#text, place.object.from);
+    left.forEach((edge, i) => {
+      const { from, to } = place.object;
+      const text = this.#new.object(next.pairs.get(edge) as Tree, indent);
+      // One after the other at the end of what is replaced.
+      if (i === 0) this.#edits.push({ from, to, text, of: edge });
+      else this.#edits.push({ from: to, to, text: `,\n${indent}` }, { from: to, to, text, of: edge });
+    });
+  }
+
+  #addPairs({ statements }: Written, added: readonly (readonly [Id, Tree])[]): void {
+    const main = statements[0] as TreeStatement;
+    const properties = main.node.properties;
+    const last = properties.at(-1);
+    if (last === undefined) throw new Unpatched('The triples map has no property in the text.');
+    const known = properties.findLast(({ iri }) => roleOf(iri) === 'predicateObjectMap');
+    const indent = known === undefined ? indentAt(this.#text, last.from) : indentAt(this.#text, known.from);
+    const verb = known === undefined ? this.#new.iri(this.#pairProperty()) : this.#text.slice(known.verb.from, known.verb.to);
+    for (const [edge, tree] of added) {
+      this.#edits.push({ from: last.to, to: last.to, text: ` ;\n${indent}${verb} ` });
+      this.#edits.push({ from: last.to, to: last.to, text: this.#new.object(tree, indent), of: edge });
+    }
+  }
+
+  #pairProperty(): string {
+    for (const { tree } of this.#new.parts.values())
+      for (const iri of tree.properties?.keys() ?? []) if (roleOf(iri) === 'predicateObjectMap') return iri;
+    return stop('There is no predicate object map to write.');
+  }
+
+  #addPart(part: string, next: PrintedPart): void {
+    const end = this.#text.length;
+    const gap = this.#text === '' || this.#text.endsWith('\n\n') ? '' : this.#text.endsWith('\n') ? '\n' : '\n\n';
+    const entity = recordsOf(this.#after, 'entity').find(({ parts }) => parts.includes(part))?.id;
+    this.#edits.push({ from: end, to: end, text: gap });
+    this.#edits.push({ from: end, to: end, text: this.#blockOf(next), ...(entity !== undefined && { of: entity }) });
+    this.#edits.push({ from: end, to: end, text: '\n' });
+  }
+
+  #blockOf(next: PrintedPart): string {
+    const block = this.#new.block(next);
+    const [, source] = onlyOf(next, SOURCES);
+    const [known, printed] = source === undefined ? [] : [this.#sourceText(source), this.#new.object(source, '  ')];
+    // A function that is called with the text takes no `$&` for a pattern.
+    return known === undefined || printed === undefined ? block : block.replace(printed, () => known);
+  }
+
+  #removePart({ entity, statements }: Written): void {
+    const name = nameOf(this.#before, entity);
+    for (const statement of statements) {
+      if (this.#keptIn(statement) !== undefined) stop(`${name} has parts that are kept as text. Remove it in the text.`);
+      this.#remove(this.#wholeLine(statement));
+    }
+  }
+
+  #replace(object: TreeObject, before: Tree, after: Tree, of?: Id): void {
+    const edits = nodeEdits(this.#text, this.#new, object, before, after);
+    if (edits === undefined) this.#write(object, after, of);
+    else this.#add(edits);
+  }
+
+  #add(edits: readonly TextEdit[]): void {
+    for (const edit of edits) this.#guard(edit);
+    this.#edits.push(...edits);
+  }
+
+  #write(object: TreeObject, after: Tree, of?: Id): void {
+    this.#guard(object);
+    const { from, to } = object;
+    this.#edits.push({ from, to, text: this.#new.object(after, indentAt(this.#text, from)), ...(of !== undefined && { of }) });
+  }
+
+  /** Removes an object, with its property if it is the only one. */
+  /** Removes an object; its property goes with the last one. */
+  #removeObject({ owner, property, object }: PairPlace): void {
+    this.#guard(object);
+    const removed = this.#removed.get(owner) ?? new Map<TreeProperty, Set<TreeObject>>();
+    removed.set(property, (removed.get(property) ?? new Set()).add(object));
+    this.#removed.set(owner, removed);
+  }
+
+  /** Objects and properties are removed together: what stands between two of them goes once. */
+  #removeAll(): void {
+    for (const [owner, removed] of this.#removed) {
+      const whole = new Set<TreeProperty>();
+      for (const [property, objects] of removed) {
+        if (property.objects.every((one) => objects.has(one))) whole.add(property);
+        else for (const range of rangesOfObjects(property, objects)) this.#remove(range);
+      }
+      const ranges = rangesOfProperties(this.#text, owner.node, whole);
+      if (ranges === undefined) this.#remove(this.#wholeLine(owner));
+      else for (const range of ranges) this.#remove(range);
+    }
+  }
+
+  #remove({ from, to }: Anchor): void {
+    this.#edits.push({ from, to, text: '' });
+  }
+
+  /** What is kept as text is not written over. */
+  #guard(range: Anchor): void {
+    const kept = range.from === range.to ? undefined : this.#keptIn(range);
+    if (kept?.kind === 'text')
+      stop(`This stands in the text together with what the canvas does not draw (${kept.reason}). Change it in the text.`);
+  }
+
+  #keptIn(range: Anchor): Element | undefined {
+    return recordsOf(this.#before, 'text').find(
+      ({ id }) =>
+        recordOf(this.#after, 'text', id) !== undefined &&
+        (this.#before.text.anchors.get(id) ?? []).some(
+          (anchor) => anchor.from < range.to && range.from < anchor.to && !isWithin(range, anchor),
+        ),
+    );
+  }
+
+  /** A statement with its comment on the same line, and the line ends behind it. */
+  #wholeLine({ from, to }: Anchor): Anchor {
+    const rest = /^[ \t]*(?:#[^\r\n]*)?(?:\r?\n){0,2}/.exec(this.#text.slice(to))?.[0] ?? '';
+    return { from, to: to + rest.length };
+  }
+}
+
+/** A predicate object map in the text. */
+interface PairPlace {
+  readonly owner: TreeStatement;
+  readonly property: TreeProperty;
+  readonly object: TreeObject;
+}
+
+const pairsOf = (statements: readonly TreeStatement[]): readonly PairPlace[] =>
+  statements.flatMap((owner) =>
+    owner.node.properties
+      .filter(({ iri }) => roleOf(iri) === 'predicateObjectMap')
+      .flatMap((property) => property.objects.map((object) => ({ owner, property, object }))),
+  );
+
+const termsIn = ({ properties }: TreeNode): readonly RdfTerm[] =>
+  properties.flatMap(({ objects }) =>
+    objects.flatMap((one) => (one.kind === 'term' ? [one.term] : one.kind === 'node' ? termsIn(one.node) : [])),
+  );
+
+/** Whether a function is called in a term map. */
+const hasCall = ({ properties }: Tree): boolean =>
+  [...(properties ?? [])].some(([iri, trees]) => CALLS.has(roleOf(iri)) || trees.some(hasCall));
+
+const CALLS: ReadonlySet<string> = new Set(['functionValue', 'functionExecution']);
+
+/** What a property is in any of the vocabularies. */
+const roleOf = (iri: string): string => lookUp('properties', iri)?.name ?? iri;
+
+const SOURCES: ReadonlySet<string> = new Set(['logicalSource', 'logicalTable']);
+const SUBJECTS: ReadonlySet<string> = new Set(['subjectMap', 'subject']);
+
+interface Change {
+  readonly before: Tree;
+  readonly after: Tree;
+  /** The property that it is printed with now. */
+  readonly iri: string;
+}
+
+/** The property with one of these roles, and its object. */
+function onlyOf({ tree }: PrintedPart, roles: ReadonlySet<string>): readonly [iri?: string, tree?: Tree] {
+  const [found] = [...(tree.properties ?? [])].filter(([one]) => roles.has(roleOf(one)));
+  return found === undefined ? [] : [found[0], found[1][0] as Tree];
+}
+
+/** How what a triples map has once has changed; undefined: it has not. */
+function changeOf(old: PrintedPart, next: PrintedPart, roles: ReadonlySet<string>): Change | undefined {
+  const [was, before] = onlyOf(old, roles);
+  const [iri, after] = onlyOf(next, roles);
+  if (before === undefined || after === undefined || iri === undefined) return undefined;
+  return was === iri && treeKey(before) === treeKey(after) ? undefined : { before, after, iri };
+}
+
+const classKey = ({ properties }: Tree): string =>
+  [...(properties ?? [])].flatMap(([iri, objects]) => (roleOf(iri) === 'class' ? objects.map(treeKey).sort() : [])).join(' ');
+
+function keyOf({ pairs }: PrintedPart, edge: Id): string | undefined {
+  const tree = pairs.get(edge);
+  return tree && treeKey(tree);
+}
+
+const isWithin = (inner: Anchor, outer: Anchor): boolean => outer.from <= inner.from && inner.to <= outer.to;

@@ -1,0 +1,241 @@
+/** Pan, zoom and drag, by xyflow. No other file imports it. */
+import {
+  applyNodeChanges,
+  type Edge,
+  type EdgeChange,
+  Handle,
+  MarkerType,
+  MiniMap,
+  type Node,
+  type NodeChange,
+  type NodeProps,
+  Panel,
+  Position,
+  ReactFlow,
+  ReactFlowProvider,
+  useReactFlow,
+  useStore,
+  useUpdateNodeInternals,
+} from '@xyflow/react';
+import '@xyflow/react/dist/base.css';
+import { type ComponentType, memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useState } from 'react';
+import type { Position as Placed } from '../../core/commands/canvas/places.ts';
+import type { Id } from '../../core/document.ts';
+import type { Point } from '../parts/layout/layout.ts';
+import { boxOf } from './layout/sizes.ts';
+import type { Block, Line } from './scene.ts';
+
+export const FlowProvider = ReactFlowProvider;
+export const FlowPanel = Panel;
+
+/** What blocks are drawn by. It renders again when its block is another object. */
+export type BlockView = ComponentType<{ readonly block: Block; readonly isSelected: boolean }>;
+
+export interface FlowProps {
+  readonly blocks: readonly Block[];
+  readonly points: ReadonlyMap<Id, Point>;
+  readonly lines: readonly Line[];
+  readonly selected: ReadonlySet<string>;
+  readonly view: BlockView;
+  readonly isReadOnly: boolean;
+  readonly showsMap: boolean;
+  readonly onMove: (positions: readonly Placed[]) => void;
+  readonly onSelect: (chosen: readonly Id[], left: readonly Id[]) => void;
+  /** A line begins at a block, or at a field of it. */
+  readonly onDraw: (block: Id, port: string) => void;
+  readonly onDrawn: (at: Point) => void;
+  readonly children: ReactNode;
+}
+
+type BlockNode = Node<{ readonly block: Block }, 'block'>;
+
+/** Ports of a block without a field. */
+export const OUT = 'out';
+const IN = 'in';
+
+/** More blocks than these are drawn only where they are seen. */
+const MANY = 100;
+/** Below it a block is its title alone. */
+const FAR = 0.4;
+
+export function Flow(props: FlowProps): ReactNode {
+  const { blocks, points, lines, selected, view: View, isReadOnly, showsMap, children } = props;
+  const [nodes, setNodes] = useState<readonly BlockNode[]>([]);
+  const [fitsFirst] = useState(() => blocks.some(({ kind }) => kind !== 'input'));
+  // Dragging moves nodes alone; the model hears of it when it ends.
+  useLayoutEffect(() => setNodes((before) => nodesOf(before, blocks, points, selected)), [blocks, points, selected]);
+  const edges = useMemo(() => lines.map((line) => edgeOf(line, selected)), [lines, selected]);
+  const types = useMemo(
+    () => ({
+      block: memo(({ data, selected: isSelected = false }: NodeProps<BlockNode>) => <View block={data.block} isSelected={isSelected} />),
+    }),
+    [View],
+  );
+  const chosenBy = (changes: readonly (NodeChange<BlockNode> | EdgeChange)[]): void => {
+    const chosen = changes.filter((change) => change.type === 'select');
+    if (chosen.length === 0) return;
+    const ids = (isIn: boolean): readonly Id[] => chosen.filter((change) => change.selected === isIn).map(({ id }) => id);
+    props.onSelect(ids(true), ids(false));
+  };
+  return (
+    <ReactFlow<BlockNode>
+      nodes={nodes as BlockNode[]}
+      edges={edges}
+      nodeTypes={types}
+      onNodesChange={(changes) => {
+        chosenBy(changes);
+        setNodes((before) =>
+          applyNodeChanges(
+            changes.filter(({ type }) => type === 'position' || type === 'dimensions'),
+            before as BlockNode[],
+          ),
+        );
+      }}
+      onEdgesChange={chosenBy}
+      onNodeDragStop={(_, __, moved) => props.onMove(moved.map(({ id, position }) => ({ of: id, ...rounded(position) })))}
+      onConnectStart={(_, { nodeId, handleId }) => nodeId !== null && props.onDraw(nodeId, handleId ?? OUT)}
+      onConnectEnd={(event) => {
+        const { clientX: x, clientY: y } = 'changedTouches' in event ? (event.changedTouches[0] as Touch) : event;
+        props.onDrawn({ x, y });
+      }}
+      nodesDraggable={!isReadOnly}
+      nodesConnectable={!isReadOnly}
+      nodesFocusable={false}
+      edgesFocusable={false}
+      disableKeyboardA11y
+      connectOnClick={false}
+      connectionDragThreshold={4}
+      deleteKeyCode={null}
+      selectionKeyCode="Shift"
+      multiSelectionKeyCode={['Shift', 'Control', 'Meta']}
+      zoomOnDoubleClick={false}
+      minZoom={0.1}
+      maxZoom={2}
+      fitView={fitsFirst}
+      fitViewOptions={FIT}
+      defaultViewport={BEGIN}
+      onlyRenderVisibleElements={blocks.length > MANY}
+    >
+      {showsMap && <MiniMap pannable zoomable ariaLabel={null} style={MAP} nodeClassName={(node) => (node as BlockNode).data.block.kind} />}
+      <Distance />
+      {children}
+    </ReactFlow>
+  );
+}
+
+const MAP = { width: 140, height: 100 };
+const FIT = { padding: 0.1, maxZoom: 1 };
+
+/** Inputs alone stand at the left: the graph comes beside them. */
+const BEGIN = { x: 24, y: 64, zoom: 1 };
+
+const rounded = ({ x, y }: Point): Point => ({ x: Math.round(x), y: Math.round(y) });
+
+/** Nodes that did not change stay the same objects: they are not drawn again. */
+function nodesOf(
+  before: readonly BlockNode[],
+  blocks: readonly Block[],
+  points: ReadonlyMap<Id, Point>,
+  selected: ReadonlySet<string>,
+): readonly BlockNode[] {
+  const known = new Map(before.map((node) => [node.id, node]));
+  return blocks.flatMap((block) => {
+    const position = points.get(block.id);
+    if (position === undefined) return [];
+    const old = known.get(block.id);
+    const isSelected = selected.has(block.id);
+    const isSame =
+      old?.data.block === block && old.selected === isSelected && old.position.x === position.x && old.position.y === position.y;
+    if (isSame) return [old];
+    const data = old?.data.block === block ? old.data : { block };
+    const { width, height } = boxOf(block);
+    return [
+      { ...old, id: block.id, type: 'block' as const, position, data, selected: isSelected, initialWidth: width, initialHeight: height },
+    ];
+  });
+}
+
+const edgeOf = ({ id, kind, from, field, to, label, isComplete }: Line, selected: ReadonlySet<string>): Edge => ({
+  id,
+  source: from,
+  sourceHandle: field ?? OUT,
+  target: to,
+  targetHandle: IN,
+  label,
+  className: [kind, isComplete ? '' : 'incomplete'].join(' ').trim(),
+  selectable: kind === 'edge',
+  selected: selected.has(id),
+  zIndex: kind === 'link' ? 0 : 1,
+  ...(kind === 'edge' && { markerEnd: ARROW }),
+});
+
+const ARROW = { type: MarkerType.ArrowClosed, width: 18, height: 18, color: 'context-stroke' };
+
+/** Says on the canvas whether it is looked at from afar: its style sheet hides what could not be read. */
+function Distance(): ReactNode {
+  const isFar = useStore(({ transform }) => transform[2] < FAR);
+  const root = useStore(({ domNode }) => domNode);
+  useEffect(() => {
+    root?.toggleAttribute('data-far', isFar);
+  }, [root, isFar]);
+  return null;
+}
+
+interface PortProps {
+  /** The field that a line begins at; absent: the block. */
+  readonly field?: string;
+  readonly title: string;
+  readonly onClick: () => void;
+}
+
+/** Where a line begins: by dragging, or by a click that opens the list of targets. */
+export const Port = ({ field, title, onClick }: PortProps): ReactNode => (
+  <Handle
+    type="source"
+    position={Position.Right}
+    id={field ?? OUT}
+    title={title}
+    isConnectableEnd={false}
+    onClick={(event) => {
+      event.stopPropagation();
+      onClick();
+    }}
+  />
+);
+
+/** Where lines of a block without a port begin. */
+export const HiddenPort = (): ReactNode => (
+  <Handle type="source" position={Position.Right} id={OUT} className="none" isConnectable={false} />
+);
+
+/** Where lines end. */
+export const Target = (): ReactNode => <Handle type="target" position={Position.Left} id={IN} className="none" isConnectable={false} />;
+
+/** Tells xyflow that ports of a block have moved. @param key another one, when they have */
+export function usePortsMoved(id: Id, key: string): void {
+  const update = useUpdateNodeInternals();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for where the ports are
+  useLayoutEffect(() => update(id), [update, id, key]);
+}
+
+export interface FlowControls {
+  fit(ids?: readonly Id[]): void;
+  zoomBy(factor: number): void;
+  zoomTo(scale: number): void;
+  /** A point of the window → that of the canvas. */
+  pointAt(point: Point): Point;
+}
+
+/** To be used below a `FlowProvider`. */
+export function useFlow(): FlowControls {
+  const flow = useReactFlow();
+  return useMemo(
+    () => ({
+      fit: (ids) => void flow.fitView({ ...FIT, ...(ids !== undefined && ids.length > 0 && { nodes: ids.map((id) => ({ id })) }) }),
+      zoomBy: (factor) => void flow.zoomTo(flow.getZoom() * factor),
+      zoomTo: (scale) => void flow.zoomTo(scale),
+      pointAt: (point) => rounded(flow.screenToFlowPosition(point)),
+    }),
+    [flow],
+  );
+}

@@ -1,0 +1,97 @@
+import type { ReactNode } from 'react';
+import type { CsvDialect, Id, Input, Location } from '../../core/document.ts';
+import { Combo } from '../parts/fields/combo.tsx';
+import { hasSwitch } from '../parts/fields/rows.ts';
+import { Switch } from '../parts/switch.tsx';
+import { useSamples } from '../store/context.tsx';
+import { useStore } from '../store/store.ts';
+import { useAccess } from './access.ts';
+import { Fact } from './section.tsx';
+import { WORDS } from './words.ts';
+
+export function InputView({ input }: { readonly input: Input }): ReactNode {
+  const { readOnly, locked, tell } = useAccess();
+  const { id, name, location, format } = input;
+  const place = placeOf(location);
+  const relocate = (text: string): string | undefined =>
+    text.trim() === '' ? WORDS.noLocation : tell('relocate-input', { id, location: place.moved(text.trim()) });
+  return (
+    <>
+      <Combo label={WORDS.name} value={name} readOnly={readOnly} onCommit={(wanted) => tell('rename', { id, name: wanted })} />
+      <Combo label={place.label} value={place.text} readOnly={readOnly} onCommit={relocate} />
+      <Unread input={id} />
+      <Fact label={WORDS.format} value={format} />
+      {input.compression !== undefined && <Fact label={WORDS.compression} value={input.compression} />}
+      {hasSwitch(input) && (
+        <Switch
+          name={WORDS.groupingOf(name)}
+          label={WORDS.grouped}
+          on={input.grouped}
+          disabled={locked}
+          onSwitch={(grouped) => tell('set-grouping', { id, grouped })}
+        />
+      )}
+      {format === 'csv' && <Dialect input={input} />}
+      {input.nulls.length > 0 && <Fact label={WORDS.nulls} value={input.nulls.map((one) => JSON.stringify(one)).join(', ')} />}
+    </>
+  );
+}
+
+/** Why an input was not read; nothing where it was. */
+function Unread({ input }: { readonly input: Id }): ReactNode {
+  const state = useStore(useSamples(), (states) => states.get(input));
+  if (state?.kind !== 'failed') return null;
+  const { sentence, hint } = state.trouble;
+  return (
+    <p className="trouble" role="alert">
+      {hint === undefined ? sentence : `${sentence}. ${hint}`}
+    </p>
+  );
+}
+
+/** How a location is shown, and the one that a text means. */
+function placeOf(location: Location): { readonly label: string; readonly text: string; readonly moved: (text: string) => Location } {
+  switch (location.kind) {
+    case 'upload':
+    case 'url':
+      return { label: WORDS.location, text: location.url, moved: (url) => (url === location.url ? location : { kind: 'url', url }) };
+    case 'file':
+      return { label: WORDS.file, text: location.path, moved: (path) => ({ ...location, path }) };
+    case 'table':
+      return { label: WORDS.table, text: location.table, moved: (table) => ({ ...location, table }) };
+    case 'query':
+      return { label: WORDS.query, text: location.query, moved: (query) => ({ ...location, query }) };
+  }
+}
+
+function Dialect({ input: { id, name, dialect = {} } }: { readonly input: Input }): ReactNode {
+  const { readOnly, locked, tell } = useAccess();
+  const set = (key: keyof CsvDialect, value: string | boolean | undefined): string | undefined => {
+    const { [key]: _, ...rest } = dialect;
+    const next: CsvDialect = value === undefined ? rest : { ...rest, [key]: value };
+    return tell('set-dialect', { id, dialect: Object.keys(next).length === 0 ? undefined : next });
+  };
+  const written = (label: string, key: 'delimiter' | 'quote' | 'encoding', usual: string): ReactNode => (
+    <Combo
+      label={label}
+      value={dialect[key] ?? ''}
+      placeholder={usual}
+      readOnly={readOnly}
+      onCommit={(text) => set(key, text || undefined)}
+    />
+  );
+  return (
+    <>
+      {written(WORDS.delimiter, 'delimiter', ',')}
+      {written(WORDS.quote, 'quote', '"')}
+      {written(WORDS.encoding, 'encoding', 'UTF-8')}
+      <Switch
+        name={WORDS.headerOf(name)}
+        label={WORDS.header}
+        on={dialect.header ?? true}
+        disabled={locked}
+        onSwitch={(header) => set('header', header ? undefined : false)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,170 @@
+/** The canvas: blocks and lines by mouse and by keyboard, and the rules while a line is drawn. */
+import { expect } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { expectAccessible, useStudio, type Visit } from './support/browser.ts';
+import { openShop, row } from './support/shop.ts';
+
+const studio = await useStudio();
+
+const block = (page: Page, name: RegExp): Locator => page.getByRole('application', { name: 'Canvas' }).getByRole('group', { name });
+
+/** Drags a field of the inputs to the canvas, and chooses what it becomes. */
+async function dropField(
+  page: Page,
+  field: RegExp,
+  as: 'Entity' | 'Attribute',
+  at: { readonly x: number; readonly y: number },
+): Promise<void> {
+  await row(page, field).dragTo(page.getByRole('application', { name: 'Canvas' }), { targetPosition: at });
+  await page.getByRole('menuitem', { name: as }).click();
+}
+
+async function middleOf(target: Locator): Promise<readonly [number, number]> {
+  const box = await target.boundingBox();
+  if (box === null) throw new Error('it is not on the page');
+  return [box.x + box.width / 2, box.y + box.height / 2];
+}
+
+/** Draws a line with the mouse, and holds it above the target. */
+async function drawTo(page: Page, from: Locator, to: Locator): Promise<void> {
+  await page.mouse.move(...(await middleOf(from)));
+  await page.mouse.down();
+  const [x, y] = await middleOf(to);
+  await page.mouse.move(x - 20, y, { steps: 4 });
+  await page.mouse.move(x, y, { steps: 4 });
+}
+
+const port = (page: Page, of: RegExp): Locator => block(page, of).locator('.react-flow__handle[title]').first();
+
+async function orderAndLine({ page, ...visit }: Visit): Promise<void> {
+  await openShop({ page, ...visit });
+  await dropField(page, /^id, int/, 'Entity', { x: 300, y: 60 });
+  await block(page, /^Entity .*Order/).waitFor();
+  await row(page, 'lines, list').click();
+  await page.keyboard.press('ArrowRight');
+  await dropField(page, /^sku/, 'Entity', { x: 300, y: 260 });
+  await block(page, /^Entity .*Line/).waitFor();
+}
+
+studio.test('fields are dragged to the canvas, entities connected by drawing, and the rules say why not', async (visit) => {
+  const { page } = visit;
+  await orderAndLine(visit);
+  await expectAccessible(page);
+  await drawTo(page, port(page, /^Entity .*Line/), block(page, /^Entity .*Order/));
+  await page.getByText('An edge runs within one level or downwards.').first().waitFor();
+  await page.mouse.up();
+  await page.getByRole('button', { name: 'Draw it this way' }).waitFor();
+  await drawTo(page, port(page, /^Entity .*Order/), block(page, /^Entity .*Line/));
+  await page.mouse.up();
+  await page.getByRole('dialog').getByLabel('Predicate').fill('contains');
+  await page.keyboard.press('Enter');
+  await page.locator('.react-flow__edge-text', { hasText: 'contains' }).waitFor();
+  await row(page, /^total/).dragTo(block(page, /^Entity .*Order/));
+  await block(page, /^Entity .*Order.*, 1 attribute, 1 edge/).waitFor();
+  expect(await page.getByRole('button', { name: /^Accept/ }).count()).toBe(1);
+});
+
+studio.soakTest('keys: blocks, rows, lists of targets, names, moving and removing, without a pointer', async (visit) => {
+  const { page } = visit;
+  await openShop(visit);
+  await row(page, /^id, int/).click();
+  await page.mouse.move(0, 0);
+  await page.keyboard.press('e');
+  await row(page, 'lines, list').waitFor();
+  const canvas = page.getByRole('application', { name: 'Canvas' });
+  await block(page, /^Entity .*Order/).waitFor();
+  await canvas.focus();
+  await page.keyboard.press('End');
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label')?.startsWith('Entity'));
+  await page.keyboard.press('F2');
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Order');
+  await page.keyboard.press('Enter');
+  await block(page, /^Entity Order,/).waitFor();
+  await page.keyboard.press('ArrowLeft');
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label')?.startsWith('Input'));
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('c');
+  await page.getByRole('dialog').getByRole('combobox').fill('total');
+  await page.getByRole('dialog').getByLabel('Predicate').fill('total');
+  await page.keyboard.press('Enter');
+  await block(page, /^Entity Order,.* 1 attribute, 0 edges/).waitFor();
+  const before = await block(page, /^Entity Order,/).boundingBox();
+  await page.keyboard.press('Control+Shift+ArrowDown');
+  await page.keyboard.press('Control+ArrowDown');
+  await page.waitForFunction(
+    (y) => Math.round(document.querySelector('[aria-label^="Entity Order,"]')?.getBoundingClientRect().top ?? 0) === y,
+    Math.round(before?.y ?? 0) + 64 + 8,
+  );
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.activeElement?.textContent?.includes('total'));
+  await page.keyboard.press('Delete');
+  await block(page, /^Entity Order,.* 0 attributes, 0 edges/).waitFor();
+  await page.keyboard.press('Control+z');
+  await block(page, /^Entity Order,.* 1 attribute, 0 edges/).waitFor();
+  await expectAccessible(page);
+});
+
+studio.soakTest('keys of two inputs are drawn to each other: a join', async (visit) => {
+  const { page } = visit;
+  await openShop(visit);
+  await dropField(page, /^id, int/, 'Entity', { x: 300, y: 60 });
+  await dropField(page, /^name, text, Ada/, 'Entity', { x: 300, y: 260 });
+  await block(page, /^Input .*orders\.json/)
+    .getByRole('button', { name: 'Show all' })
+    .click();
+  await block(page, /^Input .*people\.csv/)
+    .getByRole('button', { name: 'Show all' })
+    .click();
+  const field = (of: RegExp, name: string): Locator => block(page, of).locator('li', { hasText: name });
+  await drawTo(
+    page,
+    field(/^Input .*orders/, 'customerId')
+      .first()
+      .locator('.react-flow__handle'),
+    field(/^Input .*people/, 'id').first(),
+  );
+  await page.getByText(/^Join .*Order to /).waitFor();
+  await page.mouse.up();
+  await page.getByRole('dialog').getByText('12 of the first 12 records find a partner.').waitFor();
+  await page.getByRole('dialog').getByLabel('Predicate').fill('customer');
+  await page.keyboard.press('Enter');
+  await page.locator('.react-flow__edge-text', { hasText: '⋈ customer' }).waitFor();
+  await expectAccessible(page);
+});
+
+studio.soakTest('a line between lists that are side by side is refused with its sentence, and Esc gives it up', async (visit) => {
+  const { page } = visit;
+  await orderAndLine(visit);
+  await row(page, 'payments, list').click();
+  await page.keyboard.press('ArrowRight');
+  await dropField(page, /^way, text/, 'Entity', { x: 300, y: 360 });
+  await block(page, /^Entity Payment/).waitFor();
+  await drawTo(page, port(page, /^Entity Line/), block(page, /^Entity Payment/));
+  await page.getByText(/are side by side: nothing says which/).waitFor();
+  await page.keyboard.press('Escape');
+  await page.mouse.up();
+  await page.getByText(/are side by side/).waitFor({ state: 'detached' });
+});
+
+studio.soakTest(
+  'a viewer looks at the canvas and changes nothing',
+  async ({ page, prefix, ask }) => {
+    const mapping = `@prefix rml: <http://w3id.org/rml/> . @prefix ex: <https://example.org/> .
+ex:Order a rml:TriplesMap ; rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "orders.json" ] ; rml:referenceFormulation rml:JSONPath ; rml:iterator "$[*]" ] ;
+  rml:subjectMap [ rml:template "https://example.org/order/{$.id}" ; rml:class ex:Order ] .`;
+    const put = await ask(`/studio/mappings/${prefix}seen.ttl`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json', 'if-none-match': '*' },
+      body: JSON.stringify({ text: mapping }),
+    });
+    expect(put.status).toBe(201);
+    await page.goto(`/studio/#/files/${prefix}seen.ttl`);
+    await block(page, /^Entity Order/).waitFor();
+    await block(page, /^Entity Order/).click();
+    await page.keyboard.press('Delete');
+    await page.getByText('Changing a model needs the role operator.').first().waitFor();
+    await block(page, /^Entity Order/).waitFor();
+    await expectAccessible(page);
+  },
+  { role: 'viewer' },
+);

@@ -1,0 +1,1 @@
+import './text.test.ts';
