@@ -88,6 +88,12 @@ export function sharedSteps(a: Path, b: Path): number {
   return differs < 0 ? left.length : differs;
 }
 
+/** `path` within the single objects that `from` leads into: their positions in place of any, as far as both go through the same lists. */
+export function inObjectOf(from: Path, path: Path): Path {
+  const shared = sharedSteps(from, path);
+  return path.map((step, i) => (i < shared && 'each' in step ? (from[i] ?? step) : step));
+}
+
 /**
  * The positions, from 0, of the two objects of an outermost list that the paths lead into, if the objects differ. undefined: both lead into
  * one object, or one of them into no certain object of that list.

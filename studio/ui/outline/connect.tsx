@@ -1,13 +1,14 @@
 /** The list of everything that can be connected to an element or field, each with its verdict: the way of keys and clicks to draw an edge. */
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from 'react';
 import { mayConnect } from '../../core/connect/may-connect.ts';
-import type { StudioDocument } from '../../core/document.ts';
+import type { Path, StudioDocument } from '../../core/document.ts';
 import { nameOf } from '../../core/elements/names.ts';
 import { fieldName } from '../../core/elements/path-text.ts';
 import { recordsOf } from '../../core/elements/records.ts';
 import type { Schema, SchemaField } from '../../core/elements/schema.ts';
-import { pathKey } from '../../core/levels.ts';
-import type { End, Verdict } from '../../core/rules/verdict.ts';
+import { inObjectOf, pathKey } from '../../core/levels.ts';
+import { sideOf } from '../../core/rules/ends.ts';
+import { type End, isRefusal, type Verdict } from '../../core/rules/verdict.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field } from '../parts/field.tsx';
@@ -40,7 +41,7 @@ export function ConnectDialog({ from }: { readonly from: End }): ReactNode {
   const [predicate, setPredicate] = useState('');
   const options = useTermOptions('property');
   const [error, setError] = useState<string | undefined>(undefined);
-  const all = useMemo(() => candidatesOf(document, schema), [document, schema]);
+  const all = useMemo(() => candidatesOf(document, schema, from), [document, schema, from]);
   const shown = useMemo(() => {
     const found = all.filter(({ name }) => name.toLowerCase().includes(find.trim().toLowerCase())).slice(0, MOST_SHOWN);
     const targets = found.map((one): Target => ({ ...one, verdict: mayConnect(document, schema, from, one.end) }));
@@ -120,14 +121,18 @@ export function ConnectDialog({ from }: { readonly from: End }): ReactNode {
   );
 }
 
-/** Elements, then fields. */
-function candidatesOf(document: StudioDocument, schema: Schema): readonly Candidate[] {
+/** Elements, then fields: of the input where the line begins, those of the single object that it begins in. */
+function candidatesOf(document: StudioDocument, schema: Schema, from: End): readonly Candidate[] {
+  const side = sideOf(document, schema, from);
+  const begin = side === undefined || isRefusal(side) ? undefined : side;
+  const pathIn = (input: string, path: Path): Path => (begin?.input?.id === input ? inObjectOf(begin.base, path) : path);
   const elements = [...recordsOf(document, 'entity'), ...recordsOf(document, 'attribute')].map(({ id }): Candidate => {
     const end: End = { kind: 'element', id };
     return { key: id, name: endName(document, end), end };
   });
   const fields = recordsOf(document, 'input').flatMap(({ id }) =>
-    [...(schema.get(id)?.values() ?? [])].filter(isNamed).map(({ path }): Candidate => {
+    [...(schema.get(id)?.values() ?? [])].filter(isNamed).map((field): Candidate => {
+      const path = pathIn(id, field.path);
       const end: End = { kind: 'field', ref: { input: id, path } };
       return { key: `${id}:${pathKey(path)}`, name: endName(document, end), end };
     }),

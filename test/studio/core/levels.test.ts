@@ -5,6 +5,7 @@ import { jsonPathText, xPathText } from '../../../studio/core/elements/path-text
 import {
   areChain,
   differentObjects,
+  inObjectOf,
   iterationOf,
   levelOf,
   listsBelow,
@@ -51,6 +52,15 @@ test.each([
   ['', '[*]', true],
   ['a', 'ab', false],
 ])('from %s, %s is the same level or below: %p', (a, b, expected) => expect(sameOrBelow(path(a), path(b))).toBe(expected));
+
+test.each([
+  ['[*]', '[*].id', '[*].id'],
+  ['[3]', '[*].id', '[3].id'],
+  ['[3].lines[2]', '[*].lines[*].sku', '[3].lines[2].sku'],
+  ['[3]', '[*].lines[*].sku', '[3].lines[*].sku'],
+  ['[3].lines[2]', '[*].payments[*].way', '[3].payments[*].way'],
+  ['orders.order[1]', 'customers.customer[*].id', 'customers.customer[*].id'],
+])('in the object of %s, %s is %s', (from, all, single) => expect(inObjectOf(path(from), path(all))).toEqual(path(single)));
 
 test('levels beside each other are on no branch', () => {
   expect(onOneBranch(path('[*].lines[*]'), path('[*].payments[*]'))).toBe(false);
