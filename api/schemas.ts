@@ -362,7 +362,11 @@ export const SCHEMAS = {
       more: { type: 'boolean', description: 'There are more statements than are given' },
       rejected: { type: 'array', items: record({ triplesMap: text, fault: { type: 'object' } }), description: 'Records, the first 100' },
       warnings: texts,
-      diagnostics: { type: 'array', items: ref('StudioDiagnostic'), description: 'Of the mapping; with an error, nothing is mapped' },
+      diagnostics: {
+        type: 'array',
+        items: ref('StudioDiagnostic'),
+        description: 'Of the mapping; triples maps with errors, and those that refer to them, are left out',
+      },
     },
     { fault: { type: 'object', description: 'Why the rest is missing' } },
   ),

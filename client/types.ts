@@ -453,7 +453,7 @@ export type StudioPreview = {
     readonly fault: Readonly<Record<string, unknown>>;
   }>;
   readonly warnings: ReadonlyArray<string>;
-  /** Of the mapping; with an error, nothing is mapped */
+  /** Of the mapping; triples maps with errors, and those that refer to them, are left out */
   readonly diagnostics: ReadonlyArray<StudioDiagnostic>;
   /** Why the rest is missing */
   readonly fault?: Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 /** How many of the first records find a partner by a join. */
 import { fromBytes } from '../core/text.ts';
 import { joinShares } from '../explain/join-share.ts';
-import type { MappingQuestion, RunAccess } from './preview.ts';
+import { type MappingQuestion, type RunAccess, requestOf } from './preview.ts';
 
 export interface JoinsQuestion extends MappingQuestion {
   /** Triples maps: IRI, or `_:label`. */
@@ -36,17 +36,7 @@ const MAX_TEXT = 200;
 /** @throws Fault as `executeRun` */
 export async function sharesOfJoins(question: JoinsQuestion, access: RunAccess, signal: AbortSignal): Promise<JoinsAnswer> {
   const { child, parent, predicate } = question;
-  const shares = await joinShares(
-    {
-      ...access,
-      mappings: [question.name],
-      documents: [{ name: question.name, text: question.text }],
-      inputs: question.inputs,
-      firstRecords: question.records,
-    },
-    { child, parent, predicate },
-    signal,
-  );
+  const shares = await joinShares(requestOf(question, access), { child, parent, predicate }, signal);
   return {
     joins: shares.map(({ origin: { line, column }, children, asked, found, parents, complete, without, examples }) => ({
       line,

@@ -35,7 +35,7 @@ export interface PreviewAnswer {
   readonly more: boolean;
   readonly rejected: readonly PreviewRejection[];
   readonly warnings: readonly string[];
-  /** Of the mapping. With an error, nothing was run. */
+  /** Of the mapping. Triples maps with errors, and those that refer to them, were left out. */
   readonly diagnostics: readonly PreviewDiagnostic[];
   /** Why the run ended early; absent: it did not. */
   readonly fault?: FaultData;
@@ -100,21 +100,17 @@ const MAX_MAKERS = 3;
 /** @throws Fault — one that is neither of the mapping nor of its inputs */
 export async function previewMapping(question: MappingQuestion, access: RunAccess, signal: AbortSignal): Promise<PreviewAnswer> {
   const document = { name: question.name, text: question.text };
-  const diagnostics = await diagnosticsOf(document, access);
+  const { diagnostics, isAnyValid } = await checked(document, access);
   const enough = new AbortController();
   const made = new Collected(() => enough.abort(new Fault('run/cancelled', 'There are enough statements')));
   const answer = { diagnostics, statements: [], triplesMaps: [], records: 0, cut: [], more: false, rejected: [], warnings: [] };
-  if (diagnostics.some(({ severity }) => severity === 'error')) return answer;
+  if (!isAnyValid) return answer;
   const rejected: PreviewRejection[] = [];
   const over = new LinkedAbort([signal, enough.signal]);
   try {
     const report = await executeRun(
       {
-        ...access,
-        mappings: [question.name],
-        documents: [document],
-        inputs: question.inputs,
-        firstRecords: question.records,
+        ...requestOf(question, access),
         distinct: false,
         threads: 1,
         onError: 'skip',
@@ -148,13 +144,29 @@ export async function previewMapping(question: MappingQuestion, access: RunAcces
   }
 }
 
-async function diagnosticsOf(document: { readonly name: string; readonly text: string }, { base, functions }: RunAccess) {
+/** The run over the first records, of the triples maps without errors. */
+export const requestOf = (
+  { name, text, inputs, records }: MappingQuestion,
+  access: RunAccess,
+): RunRequest & { readonly firstRecords: number } => ({
+  ...access,
+  mappings: [name],
+  documents: [{ name, text }],
+  inputs,
+  firstRecords: records,
+  validOnly: true,
+});
+
+async function checked(document: { readonly name: string; readonly text: string }, { base, functions }: RunAccess) {
   const opened = functions && (await (await import('../custom-functions/open.ts')).openFunctions(functions));
   try {
-    const { diagnostics } = await readMapping([document], { baseIri: base ?? DEFAULT_BASE, functions: opened });
-    return diagnostics.map(({ severity, code, origin: { line, column }, message, hint }): PreviewDiagnostic => {
-      return { severity, code, line, column, message, ...(hint === undefined ? {} : { hint }) };
-    });
+    const { mapping, diagnostics } = await readMapping([document], { baseIri: base ?? DEFAULT_BASE, functions: opened });
+    return {
+      diagnostics: diagnostics.map(({ severity, code, origin: { line, column }, message, hint }): PreviewDiagnostic => {
+        return { severity, code, line, column, message, ...(hint === undefined ? {} : { hint }) };
+      }),
+      isAnyValid: mapping.triplesMaps.length > 0,
+    };
   } finally {
     opened?.close();
   }

@@ -1,7 +1,7 @@
 /** The first records of a triples map, with what its rules read of them. */
 import type { FaultData } from '../core/fault.ts';
 import { listRecords } from '../explain/list-records.ts';
-import type { MappingQuestion, RunAccess } from './preview.ts';
+import { type MappingQuestion, type RunAccess, requestOf } from './preview.ts';
 import { type RecordView, viewOf } from './statement.ts';
 
 export interface RecordsQuestion extends MappingQuestion {
@@ -23,17 +23,7 @@ export interface RecordsAnswer {
 
 /** @throws Fault request/invalid — the mapping has no such triples map; as `executeRun` */
 export async function recordsOfMap(question: RecordsQuestion, access: RunAccess, signal: AbortSignal): Promise<RecordsAnswer> {
-  const { records, more } = await listRecords(
-    {
-      ...access,
-      mappings: [question.name],
-      documents: [{ name: question.name, text: question.text }],
-      inputs: question.inputs,
-      firstRecords: question.records,
-    },
-    question.triplesMap,
-    { signal },
-  );
+  const { records, more } = await listRecords(requestOf(question, access), question.triplesMap, { signal });
   return {
     rows: records.map(({ record, statements, fault }) => ({
       record: viewOf(record),

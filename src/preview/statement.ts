@@ -3,7 +3,7 @@ import { Fault } from '../core/fault.ts';
 import { toBytes } from '../core/text.ts';
 import { type FoundRecord, findRecords } from '../explain/find-records.ts';
 import { eachStatement } from '../nquads/terms.ts';
-import type { MappingQuestion, RunAccess } from './preview.ts';
+import { type MappingQuestion, type RunAccess, requestOf } from './preview.ts';
 
 export interface StatementQuestion extends MappingQuestion {
   /** A line of N-Quads, as a preview gives it. */
@@ -43,17 +43,7 @@ export interface PlaceView {
 
 /** @throws Fault request/invalid — not a statement; as `executeRun` */
 export async function findStatement(question: StatementQuestion, access: RunAccess, signal: AbortSignal): Promise<StatementAnswer> {
-  const [found] = await findRecords(
-    {
-      ...access,
-      mappings: [question.name],
-      documents: [{ name: question.name, text: question.text }],
-      inputs: question.inputs,
-      firstRecords: question.records,
-    },
-    [statementOf(question.statement)],
-    { signal },
-  );
+  const [found] = await findRecords(requestOf(question, access), [statementOf(question.statement)], { signal });
   const { rows = [], count = 0, partial = false } = found ?? {};
   return {
     rows: rows.map(({ record, parent }) => ({ record: viewOf(record), ...(parent === undefined ? {} : { parent: viewOf(parent) }) })),

@@ -113,6 +113,11 @@ export interface RunRequest {
   readonly inputs: readonly InputBinding[];
   /** Leaves out triples maps whose sources are neither bound by `inputs` nor joined to a bound one. */
   readonly boundOnly?: boolean | undefined;
+  /**
+   * Leaves out triples maps with errors, and those that refer to them, where else the run is refused. The report does not name them: whoever
+   * asks for this reads the diagnostics of the mapping (`readMapping`).
+   */
+  readonly validOnly?: boolean | undefined;
   /** undefined: names and servers tell the formats of inputs, and there is no standard input. */
   readonly inputOptions?: InputOptions | undefined;
   /** The base of relative paths, and rml:CurrentWorkingDirectory. */

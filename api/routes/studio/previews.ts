@@ -18,7 +18,7 @@ export function previewRoutes(ask: Ask, services: readonly Service[]): readonly 
       role: 'operator',
       summary: 'Maps the first records of the inputs of a mapping, and gives the statements with what makes them',
       body: { type: 'application/json', schema: 'StudioPreviewRequest', required: true },
-      replies: { 200: { description: 'The statements and diagnostics, also of a mapping with errors', schema: 'StudioPreview' } },
+      replies: { 200: { description: 'The statements of the triples maps without errors, and all diagnostics', schema: 'StudioPreview' } },
       handle: async ({ request, body }) => {
         const question: PreviewQuestion = { kind: 'preview', ...mappingIn((await body()) as Fields, services) };
         return { status: 200, body: await ask(question, request) };

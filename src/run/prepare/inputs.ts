@@ -27,19 +27,21 @@ export interface DocumentPlace {
  *
  * @param byFileName whether an input without a name is matched with the source that has its file name; otherwise there must be exactly one
  * source
+ * @param mayBeIdle whether an input may have a name that no source has: its source may have been left out
  * @throws Fault request/invalid — an input that matches no source, or several
  */
 export function bindSources(
   all: readonly LogicalSource[],
   inputs: readonly InputBinding[],
   byFileName: boolean,
+  mayBeIdle = false,
 ): ReadonlyMap<FileSource, readonly string[]> {
   const bound = new Map<FileSource, string[]>();
   const sources = all.filter((source) => source.kind === 'file');
   for (const input of inputs) {
     const named =
       input.name === undefined ? meant(sources, input, byFileName) : sources.filter((source) => isNamed(source, input.name as string));
-    if (named.length === 0) throw unknownName(input.name as string, sources);
+    if (named.length === 0 && !mayBeIdle) throw unknownName(input.name as string, sources);
     for (const source of named) bound.set(source, [...(bound.get(source) ?? []), input.url]);
   }
   return bound;
@@ -52,10 +54,10 @@ export function bindSources(
  */
 export function locateInputs(
   sources: readonly LogicalSource[],
-  request: Pick<RunRequest, 'inputs' | 'boundOnly' | 'workingDirectory' | 'inputOptions'>,
+  request: Pick<RunRequest, 'inputs' | 'boundOnly' | 'validOnly' | 'workingDirectory' | 'inputOptions'>,
 ): readonly (readonly DocumentPlace[] | undefined)[] {
   const { inputOptions } = request;
-  const bound = bindSources(sources, request.inputs, request.boundOnly === true);
+  const bound = bindSources(sources, request.inputs, request.boundOnly === true, request.validOnly);
   if (inputOptions !== undefined) checkInputOptions(inputOptions, sources, bound);
   return sources.map((source) => {
     if (source.kind === 'sql') return undefined;

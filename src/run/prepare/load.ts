@@ -35,10 +35,16 @@ export interface LoadedMapping {
 export const loadMapping = async (urls: readonly string[], read: ReadOptions, options: DocumentOptions): Promise<LoadedMapping> =>
   loadDocuments(await readMappingDocuments(urls, options), read);
 
-/** As `loadMapping`, from texts. @throws Fault mapping/syntax, mapping/invalid */
+/**
+ * As `loadMapping`, from texts.
+ *
+ * @param validOnly see `RunRequest.validOnly`
+ * @throws Fault mapping/syntax, mapping/invalid
+ */
 export async function loadDocuments(
   documents: readonly MappingDocument[],
   { baseIri, separate = false, functions }: ReadOptions,
+  validOnly = false,
 ): Promise<LoadedMapping> {
   const digests = documents.map(({ name, text }) => ({ url: name, sha256: createHash('sha256').update(text).digest('hex') }));
   const key = JSON.stringify([baseIri, separate, digests, functions?.version]);
@@ -47,6 +53,8 @@ export async function loadDocuments(
   const { mapping, diagnostics } = await readMapping(documents, { baseIri, separate, functions });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
+    if (validOnly && mapping.triplesMaps.length > 0)
+      return { mapping, warnings: diagnostics.filter(({ severity }) => severity === 'warning'), documents: digests };
     const syntax = errors.every(({ code }) => code === 'syntax');
     throw new Fault(syntax ? 'mapping/syntax' : 'mapping/invalid', errors.map(formatDiagnostic).join('\n'));
   }

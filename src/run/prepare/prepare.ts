@@ -59,7 +59,7 @@ export async function prepareRun(
           s3: request.web.s3,
           ...(signal === undefined ? {} : { signal }),
         })
-      : loadDocuments(request.documents, read));
+      : loadDocuments(request.documents, read, request.validOnly));
     const { mapping, warnings, documents } = selected(loaded, request);
     databases = await openDatabases(mapping, request, snapshots, signal);
     const whole = planBy(planner, mapping, base, databases, request);

@@ -70,8 +70,10 @@ export default function PreviewRegion(): ReactNode {
   );
 }
 
-const summaryOf = ({ statements, records, more, cut }: StudioPreview): string =>
-  WORDS.summary(statements.length, records, more, cut.length > 0);
+function summaryOf({ statements, records, more, cut, diagnostics }: StudioPreview): string {
+  const summary = WORDS.summary(statements.length, records, more, cut.length > 0);
+  return diagnostics.some(({ severity }) => severity === 'error') ? `${summary}; ${WORDS.leftOut}` : summary;
+}
 
 interface StatementsProps {
   readonly tab: Exclude<Tab, 'problems' | 'records'>;

@@ -44,6 +44,7 @@ export const WORDS = {
   none: 'The first records give no statement.',
   why: (name: string, reason: string): string => `${name}: ${reason}`,
   noProblems: 'No problem was found.',
+  leftOut: 'parts with errors are left out',
   summary: (statements: number, records: number, more: boolean, cut: boolean): string =>
     `${more ? 'The first ' : ''}${count(statements, 'statement', 'statements')} of ${cut ? 'the first ' : ''}${count(records, 'record', 'records')}`,
   older: 'This is the preview of an earlier state.',

@@ -103,6 +103,25 @@ test('a mapping with errors gives diagnostics with their places', async () => {
   expect(half.diagnostics).toMatchObject([{ severity: 'error', code: 'syntax' }]);
 });
 
+test('triples maps with errors are left out, with those that refer to them; the others are previewed', async () => {
+  const towns = JOIN_MAPPING.replace('ex:livesIn', 'ex:livesIn ; rml:predicat ex:x');
+  const bound = [
+    { name: 'people.csv', url: urlOf('towned.csv') },
+    { name: 'towns.csv', url: urlOf('towns.csv') },
+  ];
+  const named = `${towns}\nex:Names a rml:TriplesMap ; rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:path "towns.csv" ] ; rml:referenceFormulation rml:CSV ] ;
+  rml:subjectMap [ rml:template "http://example.com/town/{code}" ] ; rml:predicateObjectMap [ rml:predicate ex:name ; rml:objectMap [ rml:reference "name" ] ] .`;
+  const preview = await previewOf({ name: 'j.ttl', text: named, inputs: bound });
+  expect(preview.diagnostics.filter(({ severity }) => severity === 'error')).toHaveLength(1);
+  expect(preview.statements.map(({ text }) => text).sort()).toEqual([
+    '<http://example.com/town/BS> <http://example.com/name> "Basel" .',
+    '<http://example.com/town/ZH> <http://example.com/name> "Zurich" .',
+  ]);
+  const statement = preview.statements[0]?.text;
+  const { body } = await ask({ name: 'j.ttl', text: named, inputs: bound, statement }, 'statements');
+  expect(body).toMatchObject({ count: 1 });
+});
+
 test('what goes wrong with the data is told beside what went well', async () => {
   const missing = await previewOf({ name: 'people.ttl', text: TEXT, inputs: [{ name: 'people.csv', url: urlOf('nothing.csv') }] });
   expect(missing.fault).toMatchObject({ code: 'source/missing', message: expect.stringContaining('nothing.csv') });
