@@ -23,6 +23,11 @@ const FLAGS = [
 /** One token for each role: `viewer`, `operator` and `admin` are also their names. */
 export const STUDIO_TOKENS = { viewer: 'viewer-long-secret', operator: 'operator-long-secret', admin: 'admin-long-secret' } as const;
 
+/** The value of API_TOKENS for a service with them. */
+export const STUDIO_API_TOKENS = Object.entries(STUDIO_TOKENS)
+  .map(([role, token]) => `${role}:${role}:${token}`)
+  .join();
+
 export interface StudioServer {
   /** `http://127.0.0.1:port`; tokens are `STUDIO_TOKENS`. */
   readonly url: string;
@@ -44,8 +49,7 @@ export async function startStudio(): Promise<StudioServer | { readonly skip: str
   const missing = await missingChromium();
   if (missing !== undefined) return { skip: missing };
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-studio-'));
-  const tokens = Object.entries(STUDIO_TOKENS).map(([role, token]) => `${role}:${role}:${token}`);
-  const service = spawnService({ cwd: directory, env: { PORT: '0', API_TOKENS: tokens.join() } });
+  const service = spawnService({ cwd: directory, env: { PORT: '0', API_TOKENS: STUDIO_API_TOKENS } });
   let browser: BrowserServer | undefined;
   try {
     [browser] = await Promise.all([

@@ -51,18 +51,28 @@ export interface Studio {
 
 const WAIT_MS = 15_000;
 
-/** To be called once, at the top of a file. */
-export async function useStudio(): Promise<Studio> {
+/** A service with `STUDIO_API_TOKENS`. */
+export interface OwnService {
+  readonly url: string;
+  readonly directory: string;
+  stop(): Promise<void>;
+}
+
+/** To be called once, at the top of a file. @param startOwn the service, in place of the shared one */
+export async function useStudio(startOwn?: () => Promise<OwnService>): Promise<Studio> {
   const missing = await missingChromium();
   let shared: SharedStudio;
+  let own: OwnService | undefined;
   let browser: Browser;
   let number = 0;
   if (missing === undefined) {
     beforeAll(async () => {
       shared = await sharedStudio();
       browser = await chromium.connect(shared.browser);
+      own = await startOwn?.();
     }, SHARED_START_MS);
     afterAll(async () => {
+      await own?.stop();
       await browser?.close();
       await shared?.stop();
     });
@@ -71,14 +81,14 @@ export async function useStudio(): Promise<Studio> {
     (of: typeof test): Case =>
     (name, act, options = {}) => {
       if (missing !== undefined) of.skip(`${name} (not tested: ${missing})`, () => undefined);
-      else of(name, () => visit(browser, shared, `${shared.prefix}${++number}-`, options, act));
+      else of(name, () => visit(browser, own ?? shared, `${shared.prefix}${++number}-`, options, act));
     };
   return { test: caseOf(test), soakTest: caseOf(soakTest) };
 }
 
 async function visit(
   browser: Browser,
-  { url, directory }: SharedStudio,
+  { url, directory }: Pick<SharedStudio, 'url' | 'directory'>,
   prefix: string,
   { role = 'admin', scheme = 'light', size = { width: 1280, height: 800 } }: VisitOptions,
   act: (visit: Visit) => Promise<void>,

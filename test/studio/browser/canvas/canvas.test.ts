@@ -1,40 +1,11 @@
 /** The canvas: blocks and lines by mouse and by keyboard, and the rules while a line is drawn. */
 import { expect } from '@jest/globals';
-import type { Locator, Page } from 'playwright-core';
-import { expectAccessible, useStudio, type Visit } from './support/browser.ts';
-import { openShop, row } from './support/shop.ts';
+import type { Locator } from 'playwright-core';
+import { expectAccessible, useStudio, type Visit } from '../support/browser.ts';
+import { block, drawTo, dropField, port } from '../support/canvas.ts';
+import { openShop, row } from '../support/shop.ts';
 
 const studio = await useStudio();
-
-const block = (page: Page, name: RegExp): Locator => page.getByRole('application', { name: 'Canvas' }).getByRole('group', { name });
-
-/** Drags a field of the inputs to the canvas, and chooses what it becomes. */
-async function dropField(
-  page: Page,
-  field: RegExp,
-  as: 'Entity' | 'Attribute',
-  at: { readonly x: number; readonly y: number },
-): Promise<void> {
-  await row(page, field).dragTo(page.getByRole('application', { name: 'Canvas' }), { targetPosition: at });
-  await page.getByRole('menuitem', { name: as }).click();
-}
-
-async function middleOf(target: Locator): Promise<readonly [number, number]> {
-  const box = await target.boundingBox();
-  if (box === null) throw new Error('it is not on the page');
-  return [box.x + box.width / 2, box.y + box.height / 2];
-}
-
-/** Draws a line with the mouse, and holds it above the target. */
-async function drawTo(page: Page, from: Locator, to: Locator): Promise<void> {
-  await page.mouse.move(...(await middleOf(from)));
-  await page.mouse.down();
-  const [x, y] = await middleOf(to);
-  await page.mouse.move(x - 20, y, { steps: 4 });
-  await page.mouse.move(x, y, { steps: 4 });
-}
-
-const port = (page: Page, of: RegExp): Locator => block(page, of).locator('.react-flow__handle[title]').first();
 
 async function orderAndLine({ page, ...visit }: Visit): Promise<void> {
   await openShop({ page, ...visit });

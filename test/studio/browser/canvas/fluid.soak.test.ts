@@ -3,8 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from '@jest/globals';
 import type { CDPSession, Page } from 'playwright-core';
-import { useStudio, type Visit } from './support/browser.ts';
-import { row } from './support/shop.ts';
+import { useStudio, type Visit } from '../support/browser.ts';
+import { row } from '../support/shop.ts';
 
 const studio = await useStudio();
 
@@ -40,13 +40,18 @@ interface TraceEvent {
   readonly ts: number;
   /** Microseconds that the thread itself worked: what else the machine does is not in it. */
   readonly tdur?: number;
+  readonly pid: number;
   readonly tid: number;
-  readonly args: { readonly name?: string };
+}
+
+interface Traced {
+  readonly page: Page;
+  readonly session: CDPSession;
 }
 
 /** Milliseconds that the page works in each frame, while something is done. */
 async function framesOf(
-  session: CDPSession,
+  { page, session }: Traced,
   act: () => Promise<void>,
 ): Promise<{ readonly p95: number; readonly longest: number; readonly frames: number }> {
   const events: TraceEvent[] = [];
@@ -55,13 +60,16 @@ async function framesOf(
   await session.send('Tracing.start', {
     traceConfig: { includedCategories: ['devtools.timeline', 'disabled-by-default-devtools.timeline', 'toplevel'] },
   });
+  // The trace has the pages of all files: this event tells which process and thread are those of this page.
+  await page.evaluate(() => console.timeStamp());
   await act();
   const ended = new Promise<void>((resolve) => session.once('Tracing.tracingComplete', () => resolve()));
   await session.send('Tracing.end');
   await ended;
   session.off('Tracing.dataCollected', collect);
-  const main = events.find(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')?.tid;
-  const own = events.filter(({ tid }) => tid === main);
+  const main = events.find(({ name }) => name === 'TimeStamp');
+  if (main === undefined) throw new Error('the trace does not have this page');
+  const own = events.filter(({ pid, tid }) => pid === main.pid && tid === main.tid);
   // What follows a frame belongs to the next one.
   const ends = own
     .filter(({ name }) => name === 'Commit')
@@ -98,51 +106,52 @@ async function opened({ page, prefix, ask }: Visit): Promise<void> {
 
 const frame = (page: Page): Promise<unknown> => page.evaluate(() => new Promise(requestAnimationFrame));
 
-/** Each step is a frame of its own, also on a machine that has other work. */
+/** There and back, so that what is tried again finds the canvas as it was. Each step is a frame of its own, also on a busy machine. */
 const drag = async (page: Page, [x, y]: readonly [number, number]): Promise<void> => {
   await page.mouse.move(x, y);
   await page.mouse.down();
   for (let i = 1; i <= STEPS; i++) {
-    await page.mouse.move(x - (100 * i) / STEPS, y + (100 * i) / STEPS);
+    const away = 100 - Math.abs(100 - (200 * i) / STEPS);
+    await page.mouse.move(x - away, y + away);
     await frame(page);
   }
   await page.mouse.up();
 };
 
 /** One of a few that is good: a neighbour that empties the caches makes any code slow, and one that takes the processor leaves few frames. */
-async function best(session: CDPSession, act: () => Promise<void>): ReturnType<typeof framesOf> {
+async function best(traced: Traced, act: () => Promise<void>): ReturnType<typeof framesOf> {
   const isGood = ({ p95, frames }: Awaited<ReturnType<typeof framesOf>>): boolean => p95 < FRAME_MS && frames > MIN_FRAMES;
-  let found = await framesOf(session, act);
-  for (let i = 0; i < 4 && !isGood(found); i++) found = await framesOf(session, act);
+  let found = await framesOf(traced, act);
+  for (let i = 0; i < 4 && !isGood(found); i++) found = await framesOf(traced, act);
   return found;
 }
 
 studio.soakTest('300 blocks and an input of 5,000 fields: dragging, moving the canvas and scrolling stay below a frame', async (visit) => {
   const { page, context } = visit;
   await opened(visit);
-  const session = await context.newCDPSession(page);
+  const traced = { page, session: await context.newCDPSession(page) };
   const at = async (name: string): Promise<readonly [number, number]> => {
     const box = await page.getByRole('group', { name }).boundingBox();
     if (box === null) throw new Error(`${name} is not seen`);
     return [box.x + 20, box.y + 12];
   };
-  const dragged = await best(session, async () => drag(page, await at('Entity E29,')));
-  const moved = await best(session, () => drag(page, [500, 200]));
-  const drawn = await best(session, async () => {
+  const dragged = await best(traced, async () => drag(page, await at('Entity E29,')));
+  const moved = await best(traced, () => drag(page, [500, 200]));
+  const drawn = await best(traced, async () => {
     const port = await page.getByRole('group', { name: 'Entity E58,' }).locator('.react-flow__handle[title]').boundingBox();
     await drag(page, [(port?.x ?? 0) + 8, (port?.y ?? 0) + 8]);
     await page.keyboard.press('Escape');
   });
-  const scrolled = await best(session, async () => {
+  const scrolled = await best(traced, async () => {
     await page.getByRole('tree', { name: 'Inputs and their fields' }).hover();
     for (let i = 0; i < STEPS; i++) {
       await page.mouse.wheel(0, 120);
       await frame(page);
     }
   });
-  for (const { p95, frames } of [dragged, moved, drawn, scrolled]) {
-    expect(frames).toBeGreaterThan(MIN_FRAMES);
-    expect(p95).toBeLessThan(FRAME_MS);
+  for (const [what, { p95, frames }] of Object.entries({ dragged, moved, drawn, scrolled })) {
+    expect({ what, hasEnough: frames > MIN_FRAMES, frames }).toMatchObject({ hasEnough: true });
+    expect({ what, isFluid: p95 < FRAME_MS, p95 }).toMatchObject({ isFluid: true });
   }
 });
 

@@ -1,9 +1,9 @@
 /** The preview of a model: its statements, what makes them, and what is wrong. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from '@jest/globals';
 import type { Locator } from 'playwright-core';
-import { expectAccessible, useStudio, type Visit } from './support/browser.ts';
+import { expectAccessible, useStudio, type Visit } from '../support/browser.ts';
 
 const studio = await useStudio();
 
@@ -107,6 +107,20 @@ studio.soakTest(
   },
   { scheme: 'dark' },
 );
+
+studio.soakTest('a triples map with an error is left out, and the others are previewed', async (visit) => {
+  const { page, prefix, directory } = visit;
+  await opened(visit);
+  // The service saves no mapping with errors, but people edit files.
+  const text = mappingOf(`${prefix}people.csv`, `${prefix}towns.csv`).replace('rml:reference "name"', 'rml:referense "name"');
+  const file = (await readdir(directory, { recursive: true })).find((path) => path.endsWith(`${prefix}people.ttl`)) as string;
+  await writeFile(join(directory, file), text);
+  await page.reload();
+  const preview = page.getByRole('region', { name: 'Preview' });
+  await preview.getByText('1 statement of 1 record; parts with errors are left out').waitFor();
+  await preview.getByRole('button', { name: 'Problems (1)' }).click();
+  await preview.getByText(/rml:referense/).waitFor();
+});
 
 studio.soakTest('the text of the mapping stands in its region, as it was saved', async (visit) => {
   const { page, prefix } = visit;
