@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path';
-import { FlowProducer, type Processor, Queue, QueueEvents, Worker, type WorkerOptions } from 'bullmq';
+import { FlowProducer, type Processor, Queue, QueueEvents, type Worker, type WorkerOptions } from 'bullmq';
 import { BullMQOtel } from 'bullmq-otel';
 import type { Snapshot } from '../../src/config/options/options.ts';
 import type { SharedSettings } from '../../src/config/store.ts';
@@ -22,7 +22,7 @@ import { QUEUE_TLS } from './redis-errors.ts';
 import { findRedisServer, startRedisServer } from './redis-server.ts';
 import { isRedisUrl, parseRedisUrl, type RedisSecurity, type RedisServers } from './redis-url.ts';
 import { watchSettings } from './settings.ts';
-import { NO_BACKOFF, type StalledBackoff, watchStalledJobs } from './stalled-jobs.ts';
+import { NO_BACKOFF, RenewingWorker, type StalledBackoff, watchStalledJobs } from './stalled-jobs.ts';
 
 export type { BackendKind } from './driver.ts';
 
@@ -167,7 +167,7 @@ function makeBackend(driver: Driver, logger: Logger): QueueBackend {
     worker<D, R>(name: string, process: Processor<D, R>, settings: WorkerSettings): Worker<D, R> {
       const { stalledBackoff = NO_BACKOFF, stalledInterval = STALLED_MS, ...rest } = settings;
       const options = { autorun: false, ...rest, skipStalledCheck: true, ...common('consumer') };
-      const worker = track(opened.workers, new Worker<D, R>(name, process, options, factory), `worker ${name}`);
+      const worker = track(opened.workers, new RenewingWorker<D, R>(name, process, options, factory), `worker ${name}`);
       // A check is skipped if the previous one was less than an interval ago. Checking twice per interval guarantees one check in every
       // interval.
       watchStalledJobs(worker as unknown as Worker, driver.recoverStalled, stalledInterval / 2, stalledBackoff);

@@ -5,7 +5,7 @@
  * while all others wait. Here a stalled job keeps its place in the order and waits for a backoff that doubles each time; others run
  * meanwhile. The same step promotes due jobs: BullMQ does that when a worker asks for work, and a worker at full concurrency does not ask.
  */
-import type { Worker } from 'bullmq';
+import { Worker } from 'bullmq';
 
 /** Backoff of a stalled job: `initialMs` after the first time, then doubled each time, at most `maxMs`. */
 export interface StalledBackoff {
@@ -43,3 +43,40 @@ export function watchStalledJobs(worker: Worker, recover: RecoverStalledJobs, in
   const timer = setInterval(() => void check(), intervalMs).unref();
   worker.on('closing', () => clearInterval(timer));
 }
+
+/**
+ * A worker that may take a job again while it still works on an earlier attempt, whose lock has expired.
+ *
+ * BullMQ renews locks by the id of the job, and stops when an attempt ends: the end of the earlier one would leave the lock of the later one
+ * to expire, and the job would stall in the middle of its work. Here the lock of the last attempt is renewed until that one ends.
+ */
+export class RenewingWorker<D, R> extends Worker<D, R> {
+  /** How many attempts of a job this worker works on, by the id of the job. */
+  readonly #attempts = new Map<string, number>();
+
+  constructor(...settings: ConstructorParameters<typeof Worker<D, R>>) {
+    super(...settings);
+    const locks = this.lockManager;
+    const untrack = locks.untrackJob.bind(locks);
+    locks.untrackJob = (id) => {
+      if ((this.#attempts.get(id) ?? 0) < 2) untrack(id);
+    };
+  }
+
+  override async processJob(...[job, token, fetchNext]: Parameters<Worker<D, R>['processJob']>): ReturnType<Worker<D, R>['processJob']> {
+    const id = job.id as string;
+    this.#attempts.set(id, (this.#attempts.get(id) ?? 0) + 1);
+    try {
+      return await super.processJob(job, token, fetchNext);
+    } finally {
+      const left = (this.#attempts.get(id) as number) - 1;
+      if (left > 0) this.#attempts.set(id, left);
+      else this.#attempts.delete(id);
+      // The last attempt may end before an earlier one.
+      if (tokenOf(this.lockManager, id) === token) this.lockManager.untrackJob(id);
+    }
+  }
+}
+
+const tokenOf = (locks: object, id: string): string | undefined =>
+  (locks as { readonly trackedJobs: ReadonlyMap<string, { readonly token: string }> }).trackedJobs.get(id)?.token;

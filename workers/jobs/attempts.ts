@@ -65,8 +65,8 @@ export class Attempts<D extends RunPayload, R> {
   private readonly kind: JobKind<D, R>;
   private readonly settings: AttemptSettings;
   private readonly logger: Logger;
-  /** By job id. */
-  private readonly active = new Map<string, AbortController>();
+  /** The jobs of the attempts in this process: two of one job, where it was taken again after its lock was lost. */
+  private readonly active = new Map<AbortController, string>();
   private draining = false;
 
   constructor(kind: JobKind<D, R>, settings: AttemptSettings, logger: Logger) {
@@ -86,15 +86,19 @@ export class Attempts<D extends RunPayload, R> {
 
   /** Aborts all jobs and requeues them. */
   requeueAll(): void {
-    for (const stop of this.active.values()) stop.abort(REQUEUE);
+    for (const stop of this.active.keys()) stop.abort(REQUEUE);
   }
 
   /** The lock is lost, so another worker may have the job: this attempt must stop and write nothing more about it. */
   lockLost(ids: readonly string[]): void {
     for (const id of ids) {
-      this.active.get(id)?.abort(lostFault());
+      this.stopAttempts(id);
       this.logger.warn({ [this.kind.noun]: id }, `${this.kind.noun} lost`);
     }
+  }
+
+  private stopAttempts(job: string): void {
+    for (const [stop, id] of this.active) if (id === job) stop.abort(lostFault());
   }
 
   /** BullMQ's processor. Throws what makes BullMQ fail the job for good, retry it or requeue it. */
@@ -103,7 +107,9 @@ export class Attempts<D extends RunPayload, R> {
     const stop = new AbortController();
     const id = job.id as string;
     traceRun(fieldsOf(job));
-    this.active.set(id, stop);
+    // An earlier attempt that has not noticed yet: the queue gives a job out only once its lock has expired.
+    this.stopAttempts(id);
+    this.active.set(stop, id);
     this.kind.onActive(1);
     try {
       const result = await this.attempt(job, token, stop);
@@ -115,7 +121,7 @@ export class Attempts<D extends RunPayload, R> {
       this.settings.onFault?.(job.data.service, fault);
       throw this.verdict(job, fault);
     } finally {
-      this.active.delete(id);
+      this.active.delete(stop);
       this.kind.onActive(-1);
     }
   }
