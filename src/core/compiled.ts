@@ -2,7 +2,7 @@
 const ROOT = new URL(import.meta.url.endsWith('.ts') ? '../../dist/' : '../../', import.meta.url);
 
 /**
- * The compiled script of a thread, by its path in the project (`src/run/execute/thread.js`). Threads need compiled code: when the sources
+ * The compiled script of a thread, by its path in the project (`src/run/threads/thread.js`). Threads need compiled code: when the sources
  * run directly, as in tests, the script comes from `dist`.
  */
 export const compiled = (path: string): URL => new URL(path, ROOT);

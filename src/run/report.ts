@@ -1,10 +1,10 @@
 /** The report on each triples map of a run, including why it made no statement. */
-import { describeFault, type Fault } from '../core/fault.ts';
+import { describeFault, Fault, type FaultData } from '../core/fault.ts';
 import { formatOrigin, type LogicalSource } from '../mapping/model/model.ts';
 import type { MapInfo, Project } from '../plan/algebra.ts';
 import { describeContent } from '../plan/explain.ts';
 import { mapsOf, type Plan } from '../plan/plan.ts';
-import type { ErrorPolicy, TriplesMapReport } from './request.ts';
+import type { ErrorPolicy, RunReport, TriplesMapReport } from './request.ts';
 
 /** What a program of a triples map counted, and knows of its records. */
 export interface MappedRecords {
@@ -118,4 +118,42 @@ export function warningsOf(unmatched: readonly Fault[], onError: ErrorPolicy | u
   const [first] = unmatched;
   if (onError === 'strict' && first !== undefined) throw first;
   return unmatched.map(describeFault);
+}
+
+const MAX_WARNINGS = 50;
+
+/** The warnings of slices, each once: each of many slices may have its own. */
+export function limitWarnings(warnings: readonly string[]): readonly string[] {
+  const all = [...new Set(warnings)];
+  return all.length <= MAX_WARNINGS ? all : [...all.slice(0, MAX_WARNINGS), `… and ${all.length - MAX_WARNINGS} more warnings`];
+}
+
+/** Faults that hold for a document if they hold for each of its slices. @param slices what slices of one or several documents have found */
+export function commonFaults(slices: readonly (RunReport['unmatched'] | null)[]): readonly Fault[] {
+  const byScan = new Map<number, readonly FaultData[]>();
+  for (const unmatched of slices) {
+    // JSON has no undefined.
+    if (unmatched == null) continue;
+    const { scan, faults } = unmatched;
+    const texts = new Set(faults.map(({ place }) => JSON.stringify(place)));
+    byScan.set(scan, byScan.get(scan)?.filter(({ place }) => texts.has(JSON.stringify(place))) ?? faults);
+  }
+  return [...byScan.values()].flat().map(Fault.from);
+}
+
+/** The reports of slices, one for each triples map. */
+export function mergeMaps(all: readonly TriplesMapReport[]): readonly TriplesMapReport[] {
+  const merged = new Map<string, TriplesMapReport>();
+  for (const map of all) {
+    const before = merged.get(map.id);
+    merged.set(map.id, before === undefined ? map : addMaps(before, map));
+  }
+  return [...merged.values()];
+}
+
+/** The reason why a map produced nothing is taken from the slice with the most records. */
+function addMaps(a: TriplesMapReport, b: TriplesMapReport): TriplesMapReport {
+  const quads = a.quads + b.quads;
+  const empty = a.records >= b.records ? a.empty : b.empty;
+  return { ...a, records: a.records + b.records, quads, rejected: a.rejected + b.rejected, empty: quads > 0 ? undefined : empty };
 }

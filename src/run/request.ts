@@ -89,11 +89,14 @@ export interface KeyRange {
   readonly to: string | undefined;
 }
 
-/** The records that begin in the bytes [from, to) of a document. Both are the beginning of a record, or the end of the document. */
+/** The records that begin in the bytes [from, to) of a document. Both are the beginning of a record, or the end of one or of the document. */
 export interface ByteSlice extends ByteRange {
   readonly kind: 'bytes';
   /** This many bytes at the beginning of the document (a header) are read by every slice. */
   readonly head: number;
+  /** One-byte text around the bytes, which makes a whole document of them: brackets of JSON, tags of XML. */
+  readonly before?: string;
+  readonly behind?: string;
 }
 
 /** The scan, as an index in `plan.scans`, of the file whose slices may make the same statements as this one; undefined: none. */
@@ -130,7 +133,10 @@ export interface RunRequest {
   readonly maxRejected: number;
   readonly distinct: boolean;
   readonly rdf: RdfVersion;
+  /** At most so many threads map; `execute` divides the run among them if that is worth it. */
   readonly threads: number;
+  /** Bytes of all inputs from which threads share a run, and of a slice; undefined: by their size. */
+  readonly threadBytes?: number | undefined;
   /** Memory in bytes for joins and de-duplication before they spill. */
   readonly memoryBudgetBytes: number;
   readonly maxRecordBytes: number;

@@ -5,17 +5,18 @@ import { checkCounts, secondsFault } from '../core/limits.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import { type Outputs, openOutputs } from './execute/outputs.ts';
 import { executeScans, type ScansResult } from './execute/scans.ts';
-import { executeInThreads } from './execute/threads.ts';
 import { type PreparedRun, prepareRun } from './prepare/prepare.ts';
+import { mergeMaps } from './report.ts';
 import type { RunHooks, RunReport, RunRequest, SliceScan } from './request.ts';
+import { executeInThreads } from './threads/threads.ts';
 
 export { sliceRun } from './slices/slices.ts';
 
 /**
  * Executes a run, or one slice of it. Writes to `sink`; the caller commits the sink when this returns and aborts it when this throws.
  *
- * Memory: `memoryBudgetBytes` for de-duplication and joins, and a few megabytes per open document or database. With several threads,
- * independent groups of scans run in parallel and share the budget.
+ * Memory: `memoryBudgetBytes` for de-duplication and joins, and a few megabytes per open document or database. Several threads share the
+ * budget; statements come in no particular order then.
  *
  * @throws Fault any code of `fault.ts` under mapping, source, database, record, limit, sink and run
  */
@@ -51,7 +52,8 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
       bytesWritten: outputs.bytes,
       bytesSpilled: sum((result) => result.bytesSpilled ?? 0),
       seconds: (performance.now() - started) / 1000,
-      triplesMaps: results.flatMap((result) => result.triplesMaps),
+      triplesMaps:
+        results.length === 1 ? (results[0] as ScansResult).triplesMaps : mergeMaps(results.flatMap((result) => result.triplesMaps)),
       ...(targets.length === 0 ? {} : { targets }),
       warnings: [...prepared.warnings, ...results.flatMap((result) => result.warnings)],
       ...(request.firstRecords === undefined ? {} : { cut: [...new Set(results.flatMap((result) => result.cut ?? []))] }),
@@ -69,14 +71,16 @@ async function carryOut(
   sink: Outputs['sink'],
   hooks: RunHooks,
 ): Promise<readonly ScansResult[]> {
-  const { plan, databases } = prepared;
-  const { slice } = request;
-  if (slice === undefined) {
-    const threads = Math.min(request.threads, plan.groups.length);
-    if (threads > 1) return executeInThreads(request, plan, threads, (await databases?.snapshots()) ?? {}, sink, hooks);
-  } else if (slice.digest !== prepared.digest) {
+  const { slice, threads, firstRecords, rowsPerPart } = request;
+  if (slice !== undefined && slice.digest !== prepared.digest) {
     throw new Fault('run/lost', 'The mapping or the tables that it reads have changed since the run was cut into slices');
   }
-  const wanted: readonly SliceScan[] = slice?.scans ?? plan.scans.map((_, position) => ({ position, range: undefined }));
+  // What these ask for depends on the order of records.
+  const isOrdered = [firstRecords, rowsPerPart, hooks.row, hooks.subject].some((one) => one !== undefined);
+  if (slice === undefined && threads > 1 && !isOrdered) {
+    const results = await executeInThreads(request, prepared, sink, hooks);
+    if (results !== undefined) return results;
+  }
+  const wanted: readonly SliceScan[] = slice?.scans ?? prepared.plan.scans.map((_, position) => ({ position, range: undefined }));
   return [await executeScans(request, prepared, wanted, sink, hooks)];
 }

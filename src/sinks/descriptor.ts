@@ -48,6 +48,18 @@ export class DescriptorWriter {
     this.#used += this.#filling.write(text, this.#used, 'latin1');
   }
 
+  /** Writes bytes without copying them. Resolves when they have been passed to the operating system. @throws those of `write` */
+  async writeBytes(bytes: Uint8Array): Promise<void> {
+    if (this.#used > 0) await this.#swap();
+    await this.#inFlight;
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#bytes += bytes.length;
+    this.#inFlight = this.#send(bytes);
+    this.#hash?.update(bytes);
+    await this.#inFlight;
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
   #grow(wanted: number): void {
     let size = this.#filling.length;
     while (size < wanted) size *= 4;
@@ -81,7 +93,7 @@ export class DescriptorWriter {
   }
 
   /** Stores its error for the next call, so that no rejection is unhandled. */
-  async #send(buffer: Buffer): Promise<void> {
+  async #send(buffer: Uint8Array): Promise<void> {
     try {
       for (let from = 0; from < buffer.length; ) {
         from += (await writeDescriptor(this.#descriptor, buffer, from, buffer.length - from, null).catch(retryWhenFull)).bytesWritten;

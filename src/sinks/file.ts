@@ -71,8 +71,17 @@ export async function openFileSink(options: FileSinkOptions): Promise<FileSink> 
     await current.write(lines);
   };
 
+  const takesBytes = current.writeBytes !== undefined;
   return {
     write: (lines) => (current === undefined ? (lines === '' ? undefined : writeFurther(lines)) : current.write(lines)),
+    ...(takesBytes
+      ? {
+          async writeBytes(lines) {
+            current ??= await openPart(options, finished.length + 1);
+            await current.writeBytes?.(lines);
+          },
+        }
+      : {}),
 
     async rollOver() {
       if (current?.empty === false) await finishCurrent();
@@ -127,7 +136,7 @@ async function openIn(directory: string, path: string): Promise<FileHandle> {
   return open(path, 'w');
 }
 
-interface OpenPart extends Pick<QuadSink, 'write' | 'abort'> {
+interface OpenPart extends Pick<QuadSink, 'write' | 'writeBytes' | 'abort'> {
   readonly empty: boolean;
   finish(): Promise<FinishedPart>;
 }
@@ -143,6 +152,7 @@ async function openPart(options: FileSinkOptions, n: number): Promise<OpenPart> 
   const writer = new DescriptorWriter(handle.fd, path, rest.digest ?? true);
   const file: QuadSink = {
     write: (lines) => writer.write(lines),
+    writeBytes: (lines) => writer.writeBytes(lines),
     async commit() {
       const { bytes, sha256 } = await writer.finish();
       try {
@@ -187,6 +197,14 @@ async function openPart(options: FileSinkOptions, n: number): Promise<OpenPart> 
       if (lines !== '') empty = false;
       return sink.write(lines);
     },
+    ...(sink.writeBytes === undefined
+      ? {}
+      : {
+          writeBytes(lines) {
+            if (lines.length > 0) empty = false;
+            return (sink as Required<Pick<QuadSink, 'writeBytes'>>).writeBytes(lines);
+          },
+        }),
     async finish() {
       const [part] = (await sink.commit()) as [PartFile];
       return { file: basename(temporary), bytes: part.bytes, sha256: part.sha256, empty };

@@ -22,6 +22,7 @@ export async function openStreamSink(options: StreamSinkOptions): Promise<QuadSi
   const writer = new DescriptorWriter(options.descriptor, options.name, false);
   const sink: QuadSink = {
     write: (lines) => writer.write(lines),
+    writeBytes: (lines) => writer.writeBytes(lines),
     commit: async () => [{ url: options.name, ...(await writer.finish()) }],
     abort: () => writer.drop(),
   };

@@ -2,11 +2,11 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Execution, GraphFiles, SliceResult, TargetFile } from '../../queues/jobs.ts';
-import { Fault, type FaultData } from '../../src/core/fault.ts';
+import { Fault } from '../../src/core/fault.ts';
 import { checkCounts } from '../../src/core/limits.ts';
 import type { GraphCsvFiles } from '../../src/property-graph/csv/write.ts';
-import { warningsOf } from '../../src/run/report.ts';
-import type { ErrorPolicy, RunReport, TriplesMapReport } from '../../src/run/request.ts';
+import { commonFaults, limitWarnings, mergeMaps, warningsOf } from '../../src/run/report.ts';
+import type { ErrorPolicy, RunReport } from '../../src/run/request.ts';
 import { partName } from '../../src/sinks/file.ts';
 import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../../src/sinks/sink.ts';
 import type { RunResult, Task } from '../task.ts';
@@ -200,46 +200,12 @@ export function mergeReports(results: readonly Pick<SliceResult, 'report'>[], se
     bytesSpilled: sum((report) => report.bytesSpilled ?? 0),
     seconds,
     triplesMaps: mergeMaps(reports.flatMap((report) => report.triplesMaps)),
-    warnings: [...limitWarnings(new Set(reports.flatMap((report) => report.warnings))), ...warningsOf(commonFaults(reports), onError)],
+    warnings: [
+      ...limitWarnings(reports.flatMap((report) => report.warnings)),
+      ...warningsOf(commonFaults(reports.map(({ unmatched }) => unmatched)), onError),
+    ],
     mappings: [...new Map(reports.flatMap((report) => report.mappings).map((mapping) => [mapping.url, mapping])).values()],
   };
-}
-
-const MAX_WARNINGS = 50;
-
-/** Each of many slices may have its own warning. */
-function limitWarnings(warnings: ReadonlySet<string>): readonly string[] {
-  const all = [...warnings];
-  return all.length <= MAX_WARNINGS ? all : [...all.slice(0, MAX_WARNINGS), `… and ${all.length - MAX_WARNINGS} more warnings`];
-}
-
-/** Faults that hold for a document if they hold for each of its slices. */
-function commonFaults(reports: readonly RunReport[]): readonly Fault[] {
-  const byScan = new Map<number, readonly FaultData[]>();
-  for (const { unmatched } of reports) {
-    // JSON has no undefined.
-    if (unmatched == null) continue;
-    const { scan, faults } = unmatched;
-    const texts = new Set(faults.map(({ place }) => JSON.stringify(place)));
-    byScan.set(scan, byScan.get(scan)?.filter(({ place }) => texts.has(JSON.stringify(place))) ?? faults);
-  }
-  return [...byScan.values()].flat().map(Fault.from);
-}
-
-function mergeMaps(all: readonly TriplesMapReport[]): readonly TriplesMapReport[] {
-  const merged = new Map<string, TriplesMapReport>();
-  for (const map of all) {
-    const before = merged.get(map.id);
-    merged.set(map.id, before === undefined ? map : addMaps(before, map));
-  }
-  return [...merged.values()];
-}
-
-/** The reason why a map produced nothing is taken from the slice with the most records. */
-function addMaps(a: TriplesMapReport, b: TriplesMapReport): TriplesMapReport {
-  const quads = a.quads + b.quads;
-  const empty = a.records >= b.records ? a.empty : b.empty;
-  return { ...a, records: a.records + b.records, quads, rejected: a.rejected + b.rejected, empty: quads > 0 ? undefined : empty };
 }
 
 function rejectionWarnings(count: number, first: readonly string[]): readonly string[] {

@@ -10,7 +10,7 @@ import { leavesOfMap, type MapPlan, type RulePlan } from '../../plan/plan.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
 import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
 import type { KeySet } from '../checks/key-set.ts';
-import { HashSet, KNOWN, type MemoryBudget, NEW, SubjectTable, UNDECIDED, type Verdict } from '../distinct/distinct.ts';
+import { KNOWN, type MemoryBudget, NEW, type StatementSet, type Subjects, UNDECIDED, type Verdict } from '../distinct/distinct.ts';
 import type { Multimap } from '../join/join.ts';
 import { aroundOf, childrenOf, type DeferredJoin, Ends } from './ends.ts';
 import { type CompiledRule, compileEnds, compileKeys, compileRule, type ParentLists } from './rule.ts';
@@ -23,7 +23,11 @@ export interface RunState {
   readonly seed: number;
   readonly budget: MemoryBudget;
   /** Statements of overlapping rules. */
-  readonly overlapping: HashSet;
+  readonly overlapping: StatementSet;
+  /** The subjects of a triples map. @param width values that are remembered for each of them */
+  readonly openSubjects: (plan: MapPlan, width: number) => Subjects;
+  /** The statements of a triples map that its subjects alone do not decide on. */
+  readonly openStatements: (plan: MapPlan) => StatementSet;
   /** By join: subjects of the parent by key. */
   readonly joinIndexes: readonly Multimap[];
   /** By check: the keys of a view that promises unique ones; undefined for the other checks. */
@@ -111,8 +115,8 @@ export class MapProgram {
   readonly #deferred: readonly DeferredRule[];
   readonly #texts: Text[];
   readonly #keys: Text[];
-  readonly #table: SubjectTable | undefined;
-  readonly #statements: HashSet;
+  readonly #table: Subjects | undefined;
+  readonly #statements: StatementSet;
   /** Whether some predicate or graph is not constant. */
   readonly #varies: boolean;
   /** undefined: the triples map gathers nothing. */
@@ -160,9 +164,9 @@ export class MapProgram {
     this.#varies = rules.some(({ ends }) => ends !== undefined) || deferred.some(({ ends }) => !ends.constant);
     this.#texts = new Array(rules.length).fill(null);
     this.#keys = new Array(deferred.length).fill(null);
-    this.#statements = new HashSet(state.budget, state.seed);
+    this.#statements = state.openStatements(plan);
     const watched = !plan.unique && (deferred.some(({ slot }) => slot >= 0) || rules.some((rule) => !rule.overlapping));
-    this.#table = state.distinct && watched ? new SubjectTable(state.budget, state.seed, slots) : undefined;
+    this.#table = state.distinct && watched ? state.openSubjects(plan, slots) : undefined;
   }
 
   /**
@@ -296,7 +300,7 @@ export class MapProgram {
         lines += this.#several(rule, token, list, 0, list.length, seen);
       }
     }
-    if (this.#waiting !== '') this.#leave(token);
+    this.#leave(token);
     return lines;
   }
 
@@ -323,7 +327,7 @@ export class MapProgram {
           else for (const [before, tail] of aroundOf(rule.ends, token)) yield this.#between(before, list, from, to, tail);
         }
       }
-      if (this.#waiting !== '') this.#leave(token);
+      this.#leave(token);
     }
   }
 
@@ -333,8 +337,14 @@ export class MapProgram {
     return seen;
   }
 
-  /** Moves the undecided statements of the current subject to the spill. */
+  /** The statements of the current subject have been made. */
   #leave(token: string): void {
+    this.#table?.leave();
+    if (this.#waiting !== '') this.#spill(token);
+  }
+
+  /** Moves the undecided statements of the current subject to the spill. */
+  #spill(token: string): void {
     this.undecided++;
     this.#state.undecidedSubject(token, this.#waiting);
     this.#waiting = '';
@@ -347,8 +357,8 @@ export class MapProgram {
       for (const key of keys) join.children.add(key, child);
       return;
     }
-    if (slot >= 0 && seen === KNOWN && (this.#table as SubjectTable).firstHad(slot, keys)) return;
-    if (slot >= 0 && seen === NEW) (this.#table as SubjectTable).remember(slot, keys);
+    if (slot >= 0 && seen === KNOWN && (this.#table as Subjects).firstHad(slot, keys)) return;
+    if (slot >= 0 && seen === NEW) (this.#table as Subjects).remember(slot, keys);
     join.children.add(keys, child);
   }
 
@@ -358,7 +368,7 @@ export class MapProgram {
     if (rule.lists !== undefined && (seen === NEW || seen === KNOWN)) return this.#joined(rule, rule.lists, token, list, from, to, seen);
     for (let k = from; k < to; k++) {
       lines += this.#statement(rule, token, list[k] as string, seen, k === 0);
-      if (this.#waiting.length >= WAITING_CHARACTERS) this.#leave(token);
+      if (this.#waiting.length >= WAITING_CHARACTERS) this.#spill(token);
     }
     return lines;
   }
@@ -383,7 +393,7 @@ export class MapProgram {
     to: number,
     seen: typeof NEW | typeof KNOWN,
   ): string {
-    const table = this.#table as SubjectTable;
+    const table = this.#table as Subjects;
     // A single parent is not a list of the index.
     const number = list.length === 1 ? -1 : index.numberOf(list);
     let lines = '';
@@ -413,7 +423,7 @@ export class MapProgram {
   /** The line of a statement; empty if it is a duplicate or undecided. */
   #statement(rule: Rule, token: string, text: string, seen: Seen, first: boolean): string {
     if (rule.overlapping) return this.once(token + rule.lead + text + rule.tail);
-    const table = this.#table as SubjectTable;
+    const table = this.#table as Subjects;
     if (seen === KNOWN || (seen === NEW && !first)) {
       if (rule.slot < 0 || table.firstHad(rule.slot, text)) return '';
       const verdict = table.addStatement(rule.slot, this.#statements);

@@ -93,6 +93,12 @@ export class Databases {
     return Object.fromEntries(entries);
   }
 
+  /** The name of the address of a source's database, as in `snapshots`. */
+  addressOf(source: SqlSource): string {
+    const { content } = source;
+    return this.#relations.of(content.kind === 'join' ? content.child : source).session.address.name;
+  }
+
   /** The table that a source reads. undefined: the source is a query or a join. */
   tableOf(source: SqlSource): (Table & { readonly session: SqlSession; readonly columnsByName: ReadonlyMap<string, Column> }) | undefined {
     const relation = source.content.kind === 'join' ? undefined : this.#relations.of(source);

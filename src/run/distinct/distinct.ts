@@ -33,6 +33,32 @@ export class MemoryBudget {
   }
 }
 
+/** A budget that several threads take from. */
+export class SharedBudget extends MemoryBudget {
+  readonly #used: BigInt64Array;
+
+  /** @param buffer of `SharedBudget.open`; the same in all threads */
+  constructor(limitBytes: number, buffer: SharedArrayBuffer) {
+    super(limitBytes);
+    this.#used = new BigInt64Array(buffer);
+  }
+
+  static open(): SharedArrayBuffer {
+    return new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT);
+  }
+
+  override take(bytes: number): boolean {
+    const before = Atomics.add(this.#used, 0, BigInt(bytes));
+    if (Number(before) + bytes <= this.limitBytes) return true;
+    Atomics.sub(this.#used, 0, BigInt(bytes));
+    return false;
+  }
+
+  override give(bytes: number): void {
+    Atomics.sub(this.#used, 0, BigInt(bytes));
+  }
+}
+
 /** A budget with a reserve of its own, for work that must continue when the main budget is used up. */
 export class ReservedBudget extends MemoryBudget {
   readonly #rest: MemoryBudget;
@@ -74,22 +100,65 @@ const MAX_LOAD = 0.75;
 const ROW_BITS = 27;
 const ROW_MASK = 2 ** ROW_BITS - 1;
 
+/** Where a table gets its words from. All are zero. */
+export interface TableMemory {
+  /** undefined: nothing is left. */
+  chunk(words: number): Uint32Array | undefined;
+  /** For an index that is larger than the one in use, which is not needed any more. undefined: nothing is left. */
+  index(slots: number): Uint32Array | undefined;
+  /** Takes everything back. */
+  release(): void;
+}
+
+/** Memory of this thread. The first chunk is not taken from the budget. */
+class OwnMemory implements TableMemory {
+  readonly #budget: MemoryBudget;
+  #isEmpty = true;
+  #takenBytes = 0;
+
+  constructor(budget: MemoryBudget) {
+    this.#budget = budget;
+  }
+
+  chunk(words: number): Uint32Array | undefined {
+    if (!this.#isEmpty && !this.#take(words * 4)) return undefined;
+    this.#isEmpty = false;
+    return new Uint32Array(words);
+  }
+
+  /** The index in use stays in the account until the table is dropped: it has half of the slots. */
+  index(slots: number): Uint32Array | undefined {
+    return this.#take(slots * 2) ? new Uint32Array(slots) : undefined;
+  }
+
+  release(): void {
+    this.#budget.give(this.#takenBytes);
+    this.#takenBytes = 0;
+    this.#isEmpty = true;
+  }
+
+  #take(bytes: number): boolean {
+    if (!this.#budget.take(bytes)) return false;
+    this.#takenBytes += bytes;
+    return true;
+  }
+}
+
 /**
- * 128-bit keys in rows, stored consecutively in chunks, and an open-addressing index of rows. Both take memory from the budget, except for
- * the first chunk; when the budget is used up, the table is frozen. The index grows by doubling; rows never move.
+ * 128-bit keys in rows, stored consecutively in chunks, and an open-addressing index of rows. When no memory is left, the table is frozen.
+ * The index grows by doubling; rows never move.
  */
 export class KeyTable {
   protected readonly seed: number;
   protected readonly rowWords: number;
   protected chunks: Uint32Array[] = [];
   protected count = 0;
-  readonly #budget: MemoryBudget;
+  readonly #memory: TableMemory;
   #index: Uint32Array = new Uint32Array(FIRST_SLOTS);
   #frozen = false;
-  #takenBytes = 0;
 
-  constructor(budget: MemoryBudget, seed: number, extraWords: number) {
-    this.#budget = budget;
+  constructor(memory: MemoryBudget | TableMemory, seed: number, extraWords: number) {
+    this.#memory = memory instanceof MemoryBudget ? new OwnMemory(memory) : memory;
     this.seed = seed;
     this.rowWords = KEY_WORDS + extraWords;
   }
@@ -99,14 +168,27 @@ export class KeyTable {
     return this.#frozen;
   }
 
+  /** Number of keys. */
+  get rows(): number {
+    return this.count;
+  }
+
+  get chunkWords(): number {
+    return CHUNK_ROWS * this.rowWords;
+  }
+
+  /** Replaces what the table consists of: another thread has changed it. */
+  load(chunks: Uint32Array[], index: Uint32Array, count: number, frozen: boolean): void {
+    this.chunks = chunks;
+    this.#index = index;
+    this.count = count;
+    this.#frozen = frozen;
+  }
+
   /** Frees the memory; the table is empty and usable afterwards. */
   drop(): void {
-    this.#budget.give(this.#takenBytes);
-    this.#takenBytes = 0;
-    this.#index = new Uint32Array(FIRST_SLOTS);
-    this.chunks = [];
-    this.count = 0;
-    this.#frozen = false;
+    this.#memory.release();
+    this.load([], new Uint32Array(FIRST_SLOTS), 0, false);
   }
 
   /** The row of the key in `h1…h4`, or `-1 - slot` of the free slot for it. */
@@ -156,16 +238,15 @@ export class KeyTable {
 
   #reserveChunk(row: number): boolean {
     if (row % CHUNK_ROWS !== 0) return true;
-    const bytes = CHUNK_ROWS * this.rowWords * 4;
-    if (row >= ROW_MASK - CHUNK_ROWS || (row > 0 && !this.#take(bytes))) return false;
-    this.chunks.push(new Uint32Array(CHUNK_ROWS * this.rowWords));
-    return true;
+    const chunk = row >= ROW_MASK - CHUNK_ROWS ? undefined : this.#memory.chunk(this.chunkWords);
+    if (chunk !== undefined) this.chunks.push(chunk);
+    return chunk !== undefined;
   }
 
   #growIndex(): boolean {
     const slots = this.#index.length * 2;
-    if (!this.#take(slots * 2)) return false;
-    const index = new Uint32Array(slots);
+    const index = this.#memory.index(slots);
+    if (index === undefined) return false;
     const mask = slots - 1;
     for (let row = 0; row < this.count; row++) {
       const chunk = this.chunks[(row / CHUNK_ROWS) | 0] as Uint32Array;
@@ -177,18 +258,21 @@ export class KeyTable {
     this.#index = index;
     return true;
   }
+}
 
-  #take(bytes: number): boolean {
-    if (!this.#budget.take(bytes)) return false;
-    this.#takenBytes += bytes;
-    return true;
-  }
+/** The set of statements of a run, or of the rules of a triples map. */
+export interface StatementSet {
+  /** Adds the text. */
+  add(text: string): Verdict;
+  /** Adds the hash in `h1…h4`. */
+  addHashed(): Verdict;
+  drop(): void;
 }
 
 /** A set of texts, by hash. */
-export class HashSet extends KeyTable {
-  constructor(budget: MemoryBudget, seed: number) {
-    super(budget, seed, 0);
+export class HashSet extends KeyTable implements StatementSet {
+  constructor(memory: MemoryBudget | TableMemory, seed: number) {
+    super(memory, seed, 0);
   }
 
   /** Adds the text. */
@@ -216,6 +300,12 @@ export class HashSet extends KeyTable {
   }
 }
 
+/** The subjects of a triples map. Between `enter` and `leave`, what is remembered of the current subject is this record's alone. */
+export type Subjects = Pick<
+  SubjectTable,
+  'enter' | 'leave' | 'remember' | 'firstHad' | 'rememberNumber' | 'rememberedNumber' | 'addStatement' | 'drop'
+>;
+
 /** Subjects, each with a 64-bit hash of every remembered rule's object in the subject's first record. */
 export class SubjectTable extends KeyTable {
   /** Offset of the hashes of the current subject. */
@@ -228,13 +318,18 @@ export class SubjectTable extends KeyTable {
   #s4 = 0;
 
   /** @param width number of hashes remembered per subject */
-  constructor(budget: MemoryBudget, seed: number, width: number) {
-    super(budget, seed, width * 2);
+  constructor(memory: MemoryBudget | TableMemory, seed: number, width: number) {
+    super(memory, seed, width * 2);
   }
 
   /** Looks the subject up, adds it if it is new, and makes it the current subject for the methods below. */
   enter(subject: string): Verdict {
     hash(subject, this.seed);
+    return this.enterHashed();
+  }
+
+  /** The same for the subject whose hash is in `h1…h4`. */
+  enterHashed(): Verdict {
     this.#s1 = h1;
     this.#s2 = h2;
     this.#s3 = h3;
@@ -246,6 +341,9 @@ export class SubjectTable extends KeyTable {
     this.#at = (row % CHUNK_ROWS) * this.rowWords + KEY_WORDS;
     return found >= 0 ? KNOWN : NEW;
   }
+
+  /** The statements of the current subject have been made. */
+  leave(): void {}
 
   /** Remembers the object of a rule for a subject that `enter` found new. */
   remember(rule: number, object: string): void {
@@ -271,7 +369,7 @@ export class SubjectTable extends KeyTable {
   }
 
   /** Adds the statement of the current subject, the rule and the object that was hashed last to a set. */
-  addStatement(rule: number, statements: HashSet): Verdict {
+  addStatement(rule: number, statements: StatementSet): Verdict {
     mixIn(this.#s1, this.#s2, this.#s3, this.#s4, rule + 1);
     return statements.addHashed();
   }

@@ -185,6 +185,26 @@ function linesOf(text: string): string[] {
 
 export type Pair = readonly [key: string, text: string];
 
+/** A pair as text that may stand before another one. */
+export const pairText = (key: string, text: string): string => `${key.length}:${text.length}:${key}${text}`;
+
+/** The pairs at the beginning of a text that are complete, and where they end. */
+export function pairsIn(text: string): { readonly pairs: readonly Pair[]; readonly end: number } {
+  const pairs: Pair[] = [];
+  let at = 0;
+  while (true) {
+    const first = text.indexOf(':', at);
+    const second = first < 0 ? -1 : text.indexOf(':', first + 1);
+    if (second < 0) break;
+    const keyEnd = second + 1 + Number(text.slice(at, first));
+    const end = keyEnd + Number(text.slice(first + 1, second));
+    if (end > text.length) break;
+    pairs.push([text.slice(second + 1, keyEnd), text.slice(keyEnd, end)]);
+    at = end;
+  }
+  return { pairs, end: at };
+}
+
 /** Texts with a key: one side of a join. Equal keys are in the same partition on both sides. */
 export class PairSpill {
   static readonly partitions = PARTITIONS;
@@ -204,7 +224,7 @@ export class PairSpill {
   add(key: string, text: string): void {
     this.#file ??= this.#space.partitioned();
     const partition = this.#byKey ? this.partitionOf(key) : partitionOf(key + text, this.seed, PARTITIONS);
-    this.#space.add(this.#file, partition, `${key.length}:${text.length}:${key}${text}`);
+    this.#space.add(this.#file, partition, pairText(key, text));
   }
 
   partitionOf(key: string): number {
@@ -232,19 +252,8 @@ export class PairSpill {
     let rest = '';
     for await (const piece of this.#file.read(partition)) {
       rest += piece;
-      const pairs: Pair[] = [];
-      let at = 0;
-      while (true) {
-        const first = rest.indexOf(':', at);
-        const second = first < 0 ? -1 : rest.indexOf(':', first + 1);
-        if (second < 0) break;
-        const keyEnd = second + 1 + Number(rest.slice(at, first));
-        const end = keyEnd + Number(rest.slice(first + 1, second));
-        if (end > rest.length) break;
-        pairs.push([rest.slice(second + 1, keyEnd), rest.slice(keyEnd, end)]);
-        at = end;
-      }
-      rest = rest.slice(at);
+      const { pairs, end } = pairsIn(rest);
+      rest = rest.slice(end);
       if (pairs.length > 0) yield pairs;
     }
   }

@@ -153,9 +153,13 @@ async function openRanges(
 }
 
 /** The header of the document followed by the bytes of the slice, as if they were the whole document. */
-async function openSlice(url: string, options: OpenOptions, { head, from, to, version }: ByteSlice): Promise<OpenedInput> {
-  if (from === head) return openInput(url, { ...options, range: { from: 0, to, version } });
+async function openSlice(url: string, options: OpenOptions, { head, from, to, version, before, behind }: ByteSlice): Promise<OpenedInput> {
+  if (from === head && before === undefined) {
+    const body = await openInput(url, { ...options, range: { from: 0, to, version } });
+    return behind === undefined ? body : { ...body, bytes: between('', body.bytes, behind) };
+  }
   const body = await openInput(url, { ...options, range: { from, to, version } });
+  if (before !== undefined || behind !== undefined) return { ...body, bytes: between(before ?? '', body.bytes, behind ?? '') };
   if (head === 0) return body;
   const first = await openInput(url, { ...options, range: { from: 0, to: head, version } }).catch(async (error) => {
     await body.close();
@@ -175,6 +179,12 @@ async function openSlice(url: string, options: OpenOptions, { head, from, to, ve
   };
 }
 
+async function* between(before: string, bytes: AsyncIterable<Uint8Array>, behind: string): AsyncGenerator<Uint8Array> {
+  if (before !== '') yield Buffer.from(before, 'latin1');
+  yield* bytes;
+  if (behind !== '') yield Buffer.from(behind, 'latin1');
+}
+
 /** The scan of a slice, with positions reported relative to the document. */
 function placed(scan: Scan, slice: ByteSlice): Scan {
   return {
@@ -186,9 +196,10 @@ function placed(scan: Scan, slice: ByteSlice): Scan {
     warnings: () => scan.warnings?.() ?? [],
     hint: (iteration, reference) => scan.hint?.(iteration, reference),
     async *batches(signal) {
-      const counted = slice.from === slice.head ? 0 : slice.head;
+      const counted = textBefore(slice);
+      const most = slice.to - slice.from;
       try {
-        for await (const batch of scan.batches(signal)) yield { ...batch, bytes: Math.max(0, batch.bytes - counted) };
+        for await (const batch of scan.batches(signal)) yield { ...batch, bytes: Math.min(most, Math.max(0, batch.bytes - counted)) };
       } catch (error) {
         throw inDocument(error, slice);
       }
@@ -196,10 +207,16 @@ function placed(scan: Scan, slice: ByteSlice): Scan {
   };
 }
 
-function inDocument(error: unknown, { head, from }: ByteSlice): unknown {
+/** Bytes that the reader of a slice reads before the slice itself. */
+const textBefore = ({ head, from, before }: ByteSlice): number => before?.length ?? (from === head ? 0 : head);
+
+function inDocument(error: unknown, slice: ByteSlice): unknown {
   if (!(error instanceof Fault) || error.code === 'run/cancelled') return error;
+  const { from, to, before } = slice;
   const { byte, record } = error.place;
-  const at = byte === undefined ? {} : { byte: byte < head || from === head ? byte : byte - head + from };
+  const counted = textBefore(slice);
+  const isBefore = byte === undefined || (byte < counted && before === undefined) || counted === 0;
+  const at = byte === undefined ? {} : { byte: isBefore ? byte : Math.min(to, Math.max(0, byte - counted) + from) };
   const records = record === undefined ? {} : { recordsFrom: from };
   // Lines are counted from the beginning of the document.
   return error.with({ place: { line: undefined, column: undefined, ...at, ...records } });

@@ -5,9 +5,12 @@ import type { QuadSink } from '../../sinks/sink.ts';
 import { OUTPUT_MARK } from '../compile/ends.ts';
 import type { RunHooks, TargetReport } from '../request.ts';
 
+/** What the engine needs of a sink. */
+export type LineSink = Pick<QuadSink, 'write' | 'writeBytes' | 'rollOver'>;
+
 export interface Outputs {
   /** Takes lines for all outputs. */
-  readonly sink: Pick<QuadSink, 'write' | 'rollOver'>;
+  readonly sink: LineSink;
   /** What the targets got so far, in the order of the plan. */
   reports(): readonly TargetReport[];
   /** Bytes of lines that all outputs together got so far. */
@@ -24,11 +27,11 @@ export async function openOutputs(sink: QuadSink, targets: readonly LogicalTarge
       hint: 'Remove rml:logicalTarget; a program that calls executeRun gives the hook openTarget',
     });
   }
-  const sinks: Pick<QuadSink, 'write' | 'rollOver'>[] = [sink];
+  const sinks: LineSink[] = [sink];
   for (const target of targets) sinks.push(await (openTarget as NonNullable<typeof openTarget>)(target));
   const router = new OutputRouter(sinks);
   return {
-    sink: router,
+    sink: router as LineSink,
     get bytes() {
       return router.bytes;
     },
@@ -46,12 +49,22 @@ export class OutputRouter {
   readonly counts: number[];
   /** Of the lines without their marks. */
   bytes = 0;
-  readonly #sinks: readonly Pick<QuadSink, 'write' | 'rollOver'>[];
+  readonly #sinks: readonly LineSink[];
+  /** Where the output of the run is the only one, and takes bytes. */
+  readonly writeBytes: ((lines: Uint8Array) => Promise<void>) | undefined;
 
   /** @param sinks the output of the run first */
-  constructor(sinks: readonly Pick<QuadSink, 'write' | 'rollOver'>[]) {
+  constructor(sinks: readonly LineSink[]) {
     this.#sinks = sinks;
     this.counts = sinks.map(() => 0);
+    const [own, ...targets] = sinks;
+    this.writeBytes =
+      targets.length > 0 || own?.writeBytes === undefined
+        ? undefined
+        : (lines) => {
+            this.bytes += lines.length;
+            return own.writeBytes?.(lines) as Promise<void>;
+          };
   }
 
   write(lines: string): void | Promise<void> {

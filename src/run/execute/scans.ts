@@ -9,7 +9,7 @@ import { Numbering } from '../collect/numbering.ts';
 import { CollectProgram, type CollectState } from '../collect/program.ts';
 import type { RunState } from '../compile/program.ts';
 import type { Databases } from '../databases/databases.ts';
-import { HashSet, MemoryBudget } from '../distinct/distinct.ts';
+import { HashSet, MemoryBudget, SubjectTable } from '../distinct/distinct.ts';
 import { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
 import { Multimap } from '../join/join.ts';
 import type { DocumentPlace } from '../prepare/inputs.ts';
@@ -33,16 +33,34 @@ function labelSeed(runId: string): number {
   return h1;
 }
 
-/** @param wanted scans of the plan, ascending: whole groups, or a slice */
+/** What scans have in common with those that other threads, or this one before, execute. */
+export interface Shared {
+  readonly budget: MemoryBudget;
+  /** Tables of all threads that execute scans of a group. */
+  readonly tables?: SharedTables | undefined;
+  /** Join indexes that are filled before. */
+  readonly joins?: Pick<RunState, 'joinIndexes' | 'complete'> | undefined;
+}
+
+export interface SharedTables extends Pick<RunState, 'seed' | 'overlapping' | 'openSubjects' | 'openStatements'> {
+  /** Where undecided statements go, which may wait for the next flush of `space`. */
+  undecided(space: SpillSpace): Pick<RunState, 'undecided' | 'undecidedSubject'>;
+}
+
+/**
+ * @param wanted scans of the plan, ascending: whole groups, or a slice
+ * @param shared undefined: nothing
+ */
 export async function executeScans(
   request: RunRequest,
-  { plan, places, databases, functions }: PreparedRun,
+  { plan, places, databases, functions }: Pick<PreparedRun, 'plan' | 'places' | 'databases' | 'functions'>,
   wanted: readonly SliceScan[],
   sink: Pick<QuadSink, 'write' | 'rollOver'>,
   hooks: RunHooks,
+  shared?: Shared,
 ): Promise<ScansResult> {
-  const budget = new MemoryBudget(request.memoryBudgetBytes);
-  const seed = randomInt(2 ** 31);
+  const budget = shared?.budget ?? new MemoryBudget(request.memoryBudgetBytes);
+  const seed = shared?.tables?.seed ?? randomInt(2 ** 31);
   const space = new SpillSpace(
     join(request.spillDirectory, `quadmill-${request.runId}-${request.slice?.index ?? 0}-${wanted[0]?.position ?? 0}`),
   );
@@ -55,6 +73,8 @@ export async function executeScans(
     seed,
     budget,
     overlapping: new HashSet(budget, seed),
+    openSubjects: (_, width) => new SubjectTable(budget, seed, width),
+    openStatements: () => new HashSet(budget, seed),
     joinIndexes: plan.joins.map(openMultimap),
     keys: plan.checks.map(({ kind }, index) => (kind === 'unique' ? new KeySet(budget, space, seed + index) : undefined)),
     complete: new Set<number>(),
@@ -64,6 +84,8 @@ export async function executeScans(
     subject: hooks.subject,
     undecided: (line: string) => lines.add(line),
     undecidedSubject: (subject: string, text: string) => subjects.add(subject, text),
+    ...(shared?.tables === undefined ? {} : stateOf(shared.tables, space)),
+    ...shared?.joins,
   };
   const numbering = new Numbering(space, budget, labelSeed(request.runId), seed ^ 0x68e31da4);
   const collected: CollectState = { ...state, space, numbering, waiting: [] };
@@ -94,6 +116,13 @@ export async function executeScans(
   const report = { records, quads, rejected, bytesRead, bytesSpilled: space.bytes, cut: [...cut] };
   return { ...report, triplesMaps: reportsOf(programs), warnings, unmatched };
 }
+
+const stateOf = ({ overlapping, openSubjects, openStatements, undecided }: SharedTables, space: SpillSpace): Partial<RunState> => ({
+  overlapping,
+  openSubjects,
+  openStatements,
+  ...undecided(space),
+});
 
 /** Rows to ask a database for: one more than are read tells whether there are more. */
 const rowsOf = ({ iterations }: ScanPlan, first: number | undefined): number | undefined =>

@@ -1,5 +1,9 @@
-/** Cuts a large document into byte ranges: between two rows of CSV, between two lines of JSON Lines, or between row groups of Parquet. */
+/**
+ * Cuts a large document into byte ranges: between rows of CSV, lines of JSON Lines, elements of a JSON array, XML elements, or row groups of
+ * Parquet.
+ */
 
+import type { InputFormat } from '../../core/input/formats.ts';
 import { redact } from '../../core/redact.ts';
 import type { FileSource } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
@@ -8,11 +12,14 @@ import { CsvCuts, canBeCut } from '../../sources/csv/cuts.ts';
 import { utf8Mark } from '../../sources/encoding.ts';
 import { staysInLine } from '../../sources/json/expression.ts';
 import type { ReadOptions } from '../../sources/source.ts';
-import { openInput, probeInput } from '../../storage/open.ts';
-import type { InputState, OpenOptions } from '../../storage/storage.ts';
+import { declaredEncoding } from '../../sources/xml/declared-encoding.ts';
+import { probeInput } from '../../storage/open.ts';
+import type { InputState } from '../../storage/storage.ts';
 import { readOptionsOf } from '../execute/open-scan.ts';
 import { formatByName, isParquet } from '../prepare/inputs.ts';
 import type { ByteSlice, RunRequest } from '../request.ts';
+import { Document, slicesAt } from './document.ts';
+import { elementSlices } from './element-slices.ts';
 
 /** Enough for a byte order mark, and to recognise UTF-16. */
 const HEAD_BYTES = 256;
@@ -33,10 +40,11 @@ export async function hasLargeInput(request: RunRequest, sliceBytes: number, sig
 }
 
 /**
- * Ranges of about `sliceBytes` each of a document; one or none if the document is small or cannot be cut: it is compressed, not UTF-8,
- * neither CSV nor JSON Lines nor Parquet, CSV over HTTP, or the answer to a request with headers or a query.
+ * Ranges of about `sliceBytes` each of a document; one or none if the document is small or cannot be cut: it is compressed, not UTF-8, of
+ * another format, or the answer to a request with headers or a query; JSON and XML whose records are not independent; CSV, JSON and XML over
+ * HTTP.
  *
- * A quoted CSV cell may contain line feeds, so the document is read once, up to the last cut. That is fast on a disk, but over HTTP it
+ * What stands before a cut tells whether it is one, so the document is read once, up to the last cut. That is fast on a disk, but over HTTP it
  * would take as long as mapping it. JSON Lines are read only around each cut, and of Parquet only the footer.
  *
  * @throws Fault those of the document's reader
@@ -54,56 +62,56 @@ export async function byteSlicesOf(
   // A document beyond the limit of the run is left to its reader, which reports it.
   const allowed = request.limits.inputBytes || Number.POSITIVE_INFINITY;
   if (state === undefined || state.sizeBytes <= sliceBytes || state.sizeBytes > allowed) return [];
+  return slicesOf(scan, source, url, request, state, Math.ceil(state.sizeBytes / sliceBytes), signal);
+}
+
+/**
+ * As `byteSlicesOf`, for a document that is known to be large.
+ *
+ * @param wanted number of slices; there may be fewer
+ */
+export async function slicesOf(
+  scan: ScanPlan,
+  source: FileSource,
+  url: string,
+  request: RunRequest,
+  state: InputState,
+  wanted: number,
+  signal: AbortSignal,
+): Promise<readonly ByteSlice[]> {
   const { workingDirectory, reach, web } = request;
   const document = new Document(url, state, { workingDirectory, reach, signal, s3: web.s3 });
+  const count = Math.min(MAX_SLICES, wanted);
   if (isParquet(url, source, request.inputOptions))
-    return rowGroupSlices(document, readOptionsOf(scan, source, 'parquet', redact(url), request), sliceBytes);
-  const mark = utf8Mark(await document.read(0, HEAD_BYTES), source.encoding);
+    return rowGroupSlices(document, readOptionsOf(scan, source, 'parquet', redact(url), request), state.sizeBytes / count);
+  const head = await document.read(0, HEAD_BYTES);
+  const declared = source.formulation === 'xml' ? declaredEncoding(head) : undefined;
+  const mark = utf8Mark(head, request.inputOptions?.encoding ?? source.encoding ?? declared);
   if (mark === undefined) return [];
-  const readOptions = readOptionsOf(scan, source, formatByName(url), redact(url), request);
-  const count = Math.min(MAX_SLICES, Math.ceil(state.sizeBytes / sliceBytes));
+  const format = formatByName(url);
+  const readOptions = readOptionsOf(scan, source, format, redact(url), request);
   const targets = Array.from({ length: count - 1 }, (_, i) => Math.round(((i + 1) * state.sizeBytes) / count));
   if (source.formulation === 'csv') return csvSlices(document, readOptions, mark, targets);
-  return readOptions.jsonLines === true && areLines(scan) ? slicesAt(document, 0, await lineCuts(document, targets)) : [];
+  if (readOptions.jsonLines === true) return areLines(scan) ? slicesAt(document, 0, await lineCuts(document, targets)) : [];
+  // Another format than the name says may have other records.
+  if (request.inputOptions?.format !== undefined || format !== source.formulation || format === 'parquet') return [];
+  return elementSlices(document, format, scan.iterations, readOptions, mark, targets);
 }
+
+const CUT_FORMATS: ReadonlySet<InputFormat> = new Set(['csv', 'tsv', 'json', 'jsonl', 'xml', 'parquet']);
+/** Formats of which not all that stands before a cut has to be read. */
+const READ_AT_CUTS: ReadonlySet<InputFormat> = new Set(['jsonl', 'parquet']);
+
+/** The state of a document on this machine that may be cut; undefined: it is elsewhere, not there, or of a format that is not cut. */
+export const localState = async (url: string, request: RunRequest, signal: AbortSignal): Promise<InputState | undefined> =>
+  /^(?!file:)[a-z][a-z0-9+.-]+:/i.test(url) ? undefined : stateOf(url, request, signal).catch(() => undefined);
 
 /** undefined: do not cut. */
 async function stateOf(url: string, { workingDirectory, reach, web }: RunRequest, signal: AbortSignal): Promise<InputState | undefined> {
   const format = formatByName(url);
-  if (format !== 'jsonl' && format !== 'parquet' && (/^https?:/i.test(url) || (format !== 'csv' && format !== 'tsv'))) return undefined;
+  if (format === undefined || !CUT_FORMATS.has(format)) return undefined;
+  if (/^https?:/i.test(url) && !READ_AT_CUTS.has(format)) return undefined;
   return probeInput(url, { workingDirectory, reach, signal, s3: web.s3 });
-}
-
-/** Random access to a document. */
-class Document {
-  readonly sizeBytes: number;
-  readonly version: string;
-  readonly #url: string;
-  readonly #options: OpenOptions;
-
-  constructor(url: string, { sizeBytes, version }: InputState, options: OpenOptions) {
-    this.sizeBytes = sizeBytes;
-    this.version = version;
-    this.#url = url;
-    this.#options = options;
-  }
-
-  /** The bytes from an offset to the end, in chunks. */
-  async *bytes(from: number, to = this.sizeBytes): AsyncGenerator<Uint8Array> {
-    const range = { from, to: Math.min(to, this.sizeBytes), version: this.version };
-    if (range.from < range.to) yield* (await openInput(this.#url, { ...this.#options, range })).bytes;
-  }
-
-  async read(from: number, to: number): Promise<Buffer> {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of this.bytes(from, to)) chunks.push(chunk);
-    return Buffer.concat(chunks);
-  }
-}
-
-function slicesAt({ sizeBytes, version }: Document, head: number, cuts: readonly number[]): readonly ByteSlice[] {
-  const starts = [head, ...cuts.filter((cut) => cut > head && cut < sizeBytes)];
-  return starts.map((from, i) => ({ kind: 'bytes', head, from, to: starts[i + 1] ?? sizeBytes, version }));
 }
 
 // ---------------------------------------------------------------- CSV

@@ -98,15 +98,18 @@ const canBeParted = ({ iterations }: ScanPlan): boolean =>
 const isSliceable = ({ iterations }: ScanPlan, distinct: boolean): boolean =>
   iterations.every((iteration) => isOfRecords(iteration) && mapsOf(iteration).every((map) => staysInSlice(map, distinct)));
 
+/** Whether each record gives rows of its own, which fill no join. */
+const isOfRecords = (iteration: IterationPlan): boolean =>
+  givesOwnRows(iteration) && iteration.pipelines.every(({ buildSides }) => buildSides.length === 0);
+
 /**
- * Whether each record gives rows of its own, which fill no join and are not checked: a promise may concern records of several slices. A
- * slice does not know the position of its records in the document.
+ * Whether each record gives rows of its own, which are not checked: a promise may concern records of several slices. A slice does not know the
+ * position of its records in the document.
  */
-const isOfRecords = ({ scan, pipelines }: IterationPlan): boolean =>
+export const givesOwnRows = ({ scan, pipelines }: IterationPlan): boolean =>
   pipelines.every(
-    ({ steps, maps, buildSides, checks }) =>
+    ({ steps, maps, checks }) =>
       steps.every(({ kind }) => kind === 'unnest' || kind === 'extend') &&
-      buildSides.length === 0 &&
       checks.length === 0 &&
       ![...steps.flatMap(({ operator }) => leavesOfStep(operator)), ...maps.flatMap(leavesOfMap)].some(
         (leaf) => leaf.kind === 'cell' && leaf.column === scan.index && !leaf.labels,
@@ -114,7 +117,7 @@ const isOfRecords = ({ scan, pipelines }: IterationPlan): boolean =>
   );
 
 /** Whether each record makes collections of its own, of what it holds itself. Members from other slices would have to be numbered together. */
-const areOfRecords = ({ collection, joins }: CollectPlan): boolean => joins.length === 0 && !spansRows(collection);
+export const areOfRecords = ({ collection, joins }: CollectPlan): boolean => joins.length === 0 && !spansRows(collection);
 
 function staysInSlice({ identifiesRow, sharesReifiers, rules, collects }: MapPlan, distinct: boolean): boolean {
   if (rules.length + collects.length === 0) return true;
@@ -129,7 +132,7 @@ function staysInSlice({ identifiesRow, sharesReifiers, rules, collects }: MapPla
 }
 
 /** Key ranges of about `sliceRows` rows each; one or none if the table is small or has no single-column key. */
-async function rangesOf({ source }: ScanPlan, databases: Databases, sliceRows: number): Promise<readonly KeyRange[]> {
+export async function rangesOf({ source }: ScanPlan, databases: Databases, sliceRows: number): Promise<readonly KeyRange[]> {
   if (source.kind !== 'sql') return [];
   const table = databases.tableOf(source.content.kind === 'join' ? source.content.child : source);
   if (table === undefined || table.kind === 'view') return [];

@@ -1,0 +1,151 @@
+/** In a thread: the tables of a group of scans, which it shares with the other threads, and the group's join indexes, which are its own. */
+import { join } from 'node:path';
+import { threadId } from 'node:worker_threads';
+import type { FaultData } from '../../core/fault.ts';
+import { type MapPlan, mapsOf, type Plan, type RulePlan, type ScanPlan } from '../../plan/plan.ts';
+import type { MemoryBudget } from '../distinct/distinct.ts';
+import { SharedHashSet, SharedMemory, SharedSubjectTable } from '../distinct/shared.ts';
+import { SpillSpace } from '../distinct/spill.ts';
+import { executeScans, type Shared, type SharedTables } from '../execute/scans.ts';
+import { Multimap } from '../join/join.ts';
+import type { PreparedRun } from '../prepare/prepare.ts';
+import type { RunRequest } from '../request.ts';
+import type { SharedGroup } from './messages.ts';
+import { UndecidedSender } from './undecided.ts';
+
+/** Tables of a triples map: its subjects, and the statements that these do not decide on. */
+const TABLES_OF_MAP = 2;
+
+const mapsOfScans = ({ scans }: Plan, positions: readonly number[]): readonly MapPlan[] =>
+  positions.flatMap((position) => (scans[position] as ScanPlan).iterations.flatMap(mapsOf));
+
+/** Shared memory for the tables of a group: one of overlapping rules, and those of its triples maps. */
+export const reserveTables = (plan: Plan, positions: readonly number[], budgetBytes: number): SharedArrayBuffer =>
+  SharedMemory.reserve(budgetBytes, 1 + mapsOfScans(plan, positions).length * TABLES_OF_MAP);
+
+export class GroupTables {
+  readonly sender: UndecidedSender;
+  readonly #budget: MemoryBudget;
+  readonly #tables: SharedTables;
+  #joins: Shared['joins'];
+  #space: SpillSpace | undefined;
+
+  /**
+   * @param plan its triples maps have the same numbers in all threads
+   * @param send sends what the tables could not decide; see `UndecidedSender`
+   */
+  constructor(
+    { index, seed, memory }: SharedGroup,
+    plan: Plan,
+    budget: MemoryBudget,
+    send: (lines: string, subjects: string) => Promise<void>,
+  ) {
+    this.#budget = budget;
+    this.sender = new UndecidedSender(send);
+    this.#tables = openTables(new SharedMemory(memory, budget), seed, plan, plan.groups[index] as readonly number[], this.sender);
+  }
+
+  get shared(): Shared {
+    return { budget: this.#budget, tables: this.#tables, joins: this.#joins };
+  }
+
+  /**
+   * Fills the join indexes of the group from all records of their sides. `spilled`: they do not fit in memory, and nothing is kept.
+   *
+   * Every thread reads the same versions of the same documents in the same order, so all have the same lists with the same numbers: what one
+   * remembers of a subject's list means the same to the others.
+   *
+   * @returns also the faults of references that no record of the sides has
+   */
+  async build(
+    prepared: PreparedRun,
+    request: RunRequest,
+    { index, seed, builds }: SharedGroup,
+  ): Promise<{ readonly spilled: boolean; readonly unmatched: readonly FaultData[] }> {
+    const plan = sidesAlone(prepared.plan);
+    const space = new SpillSpace(join(request.spillDirectory, `quadmill-${request.runId}-sides-${index}-${threadId}`));
+    this.#space = space;
+    const joinIndexes = plan.joins.map(() => new Multimap(this.#budget, space, seed ^ 0x1b873593));
+    const joins = { joinIndexes, complete: new Set<number>() };
+    const unmatched: FaultData[] = [];
+    for (const build of builds) {
+      const result = await executeScans(request, { ...prepared, plan }, [build], NO_STATEMENTS, {}, { budget: this.#budget, joins });
+      unmatched.push(...(result.unmatched?.faults ?? []));
+      await space.flush();
+    }
+    const spilled = joinIndexes.some((one) => one.spilled);
+    this.#joins = joins;
+    if (spilled) await this.drop();
+    return { spilled, unmatched };
+  }
+
+  async drop(): Promise<void> {
+    for (const index of this.#joins?.joinIndexes ?? []) index.clear();
+    this.#joins = undefined;
+    await this.#space?.remove();
+  }
+}
+
+const NO_STATEMENTS = {
+  write: () => {
+    throw new Error('the sides of joins make no statements');
+  },
+};
+
+/** Slices of a scan open the tables of a triples map one after the other: they are opened once. */
+function openTables(memory: SharedMemory, seed: number, plan: Plan, positions: readonly number[], sender: UndecidedSender): SharedTables {
+  const numbers = new Map(mapsOfScans(plan, positions).map((map, i) => [map, 1 + i * TABLES_OF_MAP]));
+  const subjects = new Map<MapPlan, SharedSubjectTable>();
+  const statements = new Map<MapPlan, SharedHashSet>();
+  const numberOf = (map: MapPlan): number => {
+    const number = numbers.get(map);
+    if (number === undefined) throw new Error(`no table of ${map.map.name}`);
+    return number;
+  };
+  return {
+    seed,
+    overlapping: new SharedHashSet(memory, 0, seed),
+    openSubjects(map, width) {
+      const table = subjects.get(map) ?? new SharedSubjectTable(memory, numberOf(map), seed, width);
+      subjects.set(map, table);
+      return table;
+    },
+    openStatements(map) {
+      const table = statements.get(map) ?? new SharedHashSet(memory, numberOf(map) + 1, seed);
+      statements.set(map, table);
+      return table;
+    },
+    undecided: (space) => sender.collect(space),
+  };
+}
+
+/** The plan without its triples maps: its scans fill the sides of joins alone. */
+const sidesAlone = (plan: Plan): Plan => ({
+  ...plan,
+  scans: plan.scans.map((scan) => ({
+    ...scan,
+    iterations: scan.iterations.flatMap((iteration) => {
+      const pipelines = iteration.pipelines
+        .filter(({ buildSides }) => buildSides.length > 0)
+        .map((pipeline) => ({ ...pipeline, maps: [], checks: [] }));
+      return pipelines.length === 0 ? [] : [{ ...iteration, pipelines }];
+    }),
+  })),
+});
+
+/** The plan without the sides of its joins, whose indexes are complete. The triples maps are the same objects where they read no join. */
+export const mapsAlone = (plan: Plan): Plan => ({
+  ...plan,
+  scans: plan.scans.map((scan) => ({
+    ...scan,
+    iterations: scan.iterations.map((iteration) => ({
+      ...iteration,
+      pipelines: iteration.pipelines.map((pipeline) => ({ ...pipeline, buildSides: [], maps: pipeline.maps.map(withoutDeferral) })),
+    })),
+  })),
+});
+
+const withoutDeferral = (map: MapPlan): MapPlan => ({ ...map, rules: map.rules.map(probing) });
+
+const probing = (rule: RulePlan): RulePlan =>
+  rule.object.kind === 'join' ? { ...rule, object: { ...rule.object, deferred: false } } : rule;

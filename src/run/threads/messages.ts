@@ -1,0 +1,59 @@
+/** Messages between the thread that writes a run's output and the threads that map. */
+import type { FaultData } from '../../core/fault.ts';
+import type { Packed } from '../../core/secret.ts';
+import type { ScansResult } from '../execute/scans.ts';
+import type { Progress, Rejection, RunRequest, SliceScan } from '../request.ts';
+
+export interface ThreadData {
+  readonly request: Packed<RunRequest>;
+  /** Database snapshots that all threads read. */
+  readonly snapshots: Readonly<Record<string, string>>;
+  /** Of `PreparedRun`: a thread with another one has read another mapping. */
+  readonly digest: string;
+  /** Of `SharedBudget`. */
+  readonly budget: SharedArrayBuffer;
+}
+
+/** What the threads share that execute the scans of a group. */
+export interface SharedGroup {
+  /** Of the plan. */
+  readonly index: number;
+  readonly seed: number;
+  /** Of `SharedMemory`. */
+  readonly memory: SharedArrayBuffer;
+  /** The documents that fill the join indexes of the group, for `build`. */
+  readonly builds: readonly SliceScan[];
+}
+
+/** Scans that one thread executes at a time. */
+export interface Unit {
+  /** 0-based, among all units of the run. */
+  readonly index: number;
+  readonly scans: readonly SliceScan[];
+  /** undefined: whole groups, which no other thread works on. */
+  readonly group: SharedGroup | undefined;
+}
+
+export type ToThread =
+  /** Fill the join indexes of a group. */
+  | { readonly kind: 'build'; readonly group: SharedGroup }
+  | { readonly kind: 'unit'; readonly unit: Unit }
+  /** All units of a group have been executed. */
+  | { readonly kind: 'drop'; readonly group: number }
+  /** The lines have been written, and the buffer is free; undefined: what was undecided has been stored. */
+  | { readonly kind: 'written'; readonly buffer: ArrayBuffer | undefined }
+  | { readonly kind: 'end' };
+
+export type FromThread =
+  | { readonly kind: 'ready' }
+  /** `spilled`: the join indexes do not fit in memory, and nothing was kept. `unmatched`: references that no record has. */
+  | { readonly kind: 'built'; readonly spilled: boolean; readonly unmatched: readonly FaultData[] }
+  /** One-byte text: whole lines. */
+  | { readonly kind: 'lines'; readonly bytes: Uint8Array }
+  /** One-byte text: what no table of the group could decide, see `Undecided`. */
+  | { readonly kind: 'undecided'; readonly group: number; readonly lines: string; readonly subjects: string }
+  | { readonly kind: 'progress'; readonly progress: Progress }
+  | { readonly kind: 'rejection'; readonly rejection: Rejection }
+  /** `index`: of the unit. */
+  | { readonly kind: 'done'; readonly index: number; readonly result: ScansResult }
+  | { readonly kind: 'failed'; readonly fault: FaultData };

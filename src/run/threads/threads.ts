@@ -1,0 +1,293 @@
+/** Executes a run in several threads: they map, this one writes their output in order of arrival. */
+import { Worker } from 'node:worker_threads';
+import { atMost } from '../../core/abort.ts';
+import { compiled } from '../../core/compiled.ts';
+import { Fault, type FaultData } from '../../core/fault.ts';
+import { packSecrets } from '../../core/secret.ts';
+import { MemoryBudget, SharedBudget } from '../distinct/distinct.ts';
+import { SharedMemory } from '../distinct/shared.ts';
+import type { LineSink } from '../execute/outputs.ts';
+import type { ScansResult } from '../execute/scans.ts';
+import type { PreparedRun } from '../prepare/prepare.ts';
+import { commonFaults, limitWarnings, warningsOf } from '../report.ts';
+import type { Progress, RunHooks, RunRequest } from '../request.ts';
+import type { FromThread, SharedGroup, ThreadData, ToThread, Unit } from './messages.ts';
+import { Undecided } from './undecided.ts';
+import { type Division, divide, type GroupUnits } from './units.ts';
+
+const NEVER = new AbortController().signal;
+/** For threads to close databases and processes of functions. */
+const CLOSE_MS = 5000;
+
+/**
+ * undefined: one thread executes the run, because there is little to read, or because everything belongs together; nothing was written.
+ *
+ * @throws Fault the first one of any thread; the other threads are terminated
+ */
+export async function executeInThreads(
+  request: RunRequest,
+  prepared: PreparedRun,
+  sink: LineSink,
+  hooks: RunHooks,
+): Promise<readonly ScansResult[] | undefined> {
+  const snapshots = (await prepared.databases?.snapshots()) ?? {};
+  const division = await divide(prepared, request, snapshots, hooks.signal ?? NEVER);
+  if (division === undefined) return undefined;
+  if (hooks.signal?.aborted) throw cancelled();
+  const crew = new Crew({ ...request, startedAt: request.startedAt ?? Date.now() }, prepared.digest, snapshots, division, sink, hooks);
+  try {
+    const results = await crew.execute();
+    await crew.close();
+    return results;
+  } finally {
+    await crew.end();
+  }
+}
+
+const cancelled = (): Fault => new Fault('run/cancelled', 'The run was cancelled');
+
+/** A group whose units are being handed out. */
+interface Queued extends GroupUnits {
+  readonly waiting: Unit[];
+  /** Units that were handed out and have not ended. */
+  running: number;
+  /** Threads whose join indexes are filled. */
+  readonly built: Set<Worker>;
+  spilled: boolean;
+}
+
+class Crew {
+  readonly #request: RunRequest;
+  readonly #division: Division;
+  readonly #sink: LineSink;
+  readonly #hooks: RunHooks;
+  readonly #budget: MemoryBudget;
+  readonly #threads: readonly Worker[];
+  readonly #queue: Queued[];
+  readonly #running = new Map<Worker, Queued>();
+  readonly #idle = new Set<Worker>();
+  readonly #results: { readonly index: number; readonly result: ScansResult }[] = [];
+  readonly #progress = new Map<Worker, Progress>();
+  readonly #undecided = new Map<number, Undecided>();
+  /** By place: references that no record of a side has. */
+  readonly #unmatched = new Map<string, FaultData>();
+  #rejected = 0;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(
+    request: RunRequest,
+    digest: string,
+    snapshots: Readonly<Record<string, string>>,
+    division: Division,
+    sink: LineSink,
+    hooks: RunHooks,
+  ) {
+    this.#request = request;
+    this.#division = division;
+    this.#sink = sink;
+    this.#hooks = hooks;
+    this.#queue = division.groups.map(queued);
+    const units = division.groups.reduce((sum, { units: some }) => sum + some.length, 0);
+    const budget = SharedBudget.open();
+    this.#budget = new SharedBudget(request.memoryBudgetBytes, budget);
+    const workerData: ThreadData = { request: packSecrets({ ...request, threads: 1 }), snapshots, digest, budget };
+    this.#threads = Array.from(
+      { length: Math.min(request.threads, units) },
+      () => new Worker(compiled('src/run/threads/thread.js'), { workerData }),
+    );
+  }
+
+  async execute(): Promise<readonly ScansResult[]> {
+    let cancel: (() => void) | undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        cancel = () => reject(cancelled());
+        this.#hooks.signal?.addEventListener('abort', cancel);
+        for (const thread of this.#threads) {
+          thread.on('error', reject);
+          thread.on('exit', () => reject(new Fault('internal/error', 'A mapping thread ended before its work')));
+          thread.on('message', (message: FromThread) => {
+            try {
+              this.#hear(thread, message, reject);
+              if (this.#queue.length === 0 && this.#idle.size === this.#threads.length) resolve();
+            } catch (error) {
+              reject(error);
+            }
+          });
+        }
+      });
+    } finally {
+      if (cancel !== undefined) this.#hooks.signal?.removeEventListener('abort', cancel);
+    }
+    await this.#writing;
+    return this.#merged(await this.#drain());
+  }
+
+  /** Lets the threads close what they have open. */
+  async close(): Promise<void> {
+    const exits = this.#threads.map((thread) => {
+      thread.removeAllListeners('exit');
+      return new Promise((resolve) => thread.once('exit', resolve));
+    });
+    for (const thread of this.#threads) send(thread, { kind: 'end' });
+    await atMost(CLOSE_MS, Promise.all(exits));
+  }
+
+  /** Ends the threads and removes what they left. */
+  async end(): Promise<void> {
+    for (const thread of this.#threads) thread.removeAllListeners('exit');
+    await Promise.all(this.#threads.map((thread) => thread.terminate()));
+    for (const undecided of this.#undecided.values()) await undecided.remove();
+  }
+
+  #hear(thread: Worker, message: FromThread, reject: (error: unknown) => void): void {
+    switch (message.kind) {
+      case 'ready':
+        this.#assign(thread);
+        return;
+      case 'built':
+        for (const fault of message.unmatched) this.#unmatched.set(JSON.stringify(fault.place), fault);
+        this.#built(thread, message.spilled);
+        return;
+      case 'done':
+        this.#results.push(message);
+        this.#progress.delete(thread);
+        this.#done(thread);
+        return;
+      case 'failed':
+        reject(Fault.from(message.fault));
+        return;
+      case 'progress':
+        this.#progress.set(thread, message.progress);
+        this.#hooks.progress?.(this.#total());
+        return;
+      case 'rejection':
+        this.#hooks.reject?.(message.rejection);
+        this.#rejected++;
+        if (this.#rejected > this.#request.maxRejected)
+          reject(new Fault('record/limit', `More than ${this.#request.maxRejected} records were rejected`, { limit: 'MAX_REJECTED' }));
+        return;
+      case 'lines': {
+        const { bytes } = message;
+        const buffer = bytes.buffer as ArrayBuffer;
+        this.#write(reject, async () => {
+          if (this.#sink.writeBytes !== undefined) await this.#sink.writeBytes(bytes);
+          else await this.#sink.write(Buffer.from(buffer, bytes.byteOffset, bytes.length).toString('latin1'));
+          thread.postMessage({ kind: 'written', buffer } satisfies ToThread, [buffer]);
+        });
+        return;
+      }
+      case 'undecided':
+        this.#write(reject, async () => {
+          await this.#undecidedOf(message.group).add(message.lines, message.subjects);
+          send(thread, { kind: 'written', buffer: undefined });
+        });
+    }
+  }
+
+  #write(reject: (error: unknown) => void, act: () => Promise<void>): void {
+    this.#writing = this.#writing.then(act);
+    this.#writing.catch(reject);
+  }
+
+  #undecidedOf(group: number): Undecided {
+    const known = this.#undecided.get(group);
+    if (known !== undefined) return known;
+    const undecided = new Undecided(this.#request.spillDirectory, `quadmill-${this.#request.runId}-undecided-${group}`);
+    this.#undecided.set(group, undecided);
+    return undecided;
+  }
+
+  /** Gives the thread its next work. It is idle if there is none, or none yet. */
+  #assign(thread: Worker): void {
+    const [next] = this.#queue;
+    if (next === undefined) {
+      this.#idle.add(thread);
+      return;
+    }
+    const { group } = next;
+    if (group !== undefined && group.builds.length > 0 && next.built.size < this.#threads.length) {
+      // No thread may begin before it is known that the indexes fit in the memory of all.
+      if (next.built.has(thread)) this.#idle.add(thread);
+      else {
+        this.#idle.delete(thread);
+        send(thread, { kind: 'build', group });
+      }
+      return;
+    }
+    this.#idle.delete(thread);
+    const unit = next.waiting.shift() as Unit;
+    if (next.waiting.length === 0) this.#queue.shift();
+    next.running++;
+    this.#running.set(thread, next);
+    send(thread, { kind: 'unit', unit });
+  }
+
+  #built(thread: Worker, spilled: boolean): void {
+    const next = this.#queue[0] as Queued;
+    next.built.add(thread);
+    next.spilled ||= spilled;
+    if (next.built.size === this.#threads.length && next.spilled) {
+      this.#queue.shift();
+      this.#release(next.group as SharedGroup);
+      const unit = this.#division.whole(next.group as SharedGroup);
+      this.#queue.unshift(queued({ group: undefined, units: [unit] }));
+    }
+    this.#idle.add(thread);
+    for (const one of next.built.size < this.#threads.length ? [thread] : [...this.#idle]) this.#assign(one);
+  }
+
+  #done(thread: Worker): void {
+    const ended = this.#running.get(thread) as Queued;
+    this.#running.delete(thread);
+    ended.running--;
+    if (ended.running === 0 && ended.waiting.length === 0 && ended.group !== undefined) this.#release(ended.group);
+    this.#assign(thread);
+  }
+
+  /** No thread uses the tables and indexes of the group any more. */
+  #release(group: SharedGroup): void {
+    for (const one of this.#threads) send(one, { kind: 'drop', group: group.index });
+    new SharedMemory(group.memory, this.#budget).release();
+  }
+
+  /** Writes the statements that were undecided, and returns their number. */
+  async #drain(): Promise<number> {
+    let count = 0;
+    for (const undecided of this.#undecided.values()) {
+      for await (const batch of undecided.drain(new MemoryBudget(this.#request.memoryBudgetBytes))) {
+        const text = batch.join('');
+        for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+        if (text !== '') await this.#sink.write(text);
+        if (this.#hooks.signal?.aborted) throw cancelled();
+      }
+    }
+    return count;
+  }
+
+  /** @param drained number of statements that no thread has counted */
+  #merged(drained: number): readonly ScansResult[] {
+    const results = this.#results.toSorted((a, b) => a.index - b.index).map(({ result }) => result);
+    const faults = [...commonFaults(results.map(({ unmatched }) => unmatched))];
+    const places = new Set(faults.map(({ place }) => JSON.stringify(place)));
+    for (const [place, fault] of this.#unmatched) if (!places.has(place)) faults.push(Fault.from(fault));
+    const warnings = [...limitWarnings(results.flatMap((result) => result.warnings)), ...warningsOf(faults, this.#request.onError)];
+    const bytesSpilled = [...this.#undecided.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+    const rest: ScansResult = { records: 0, quads: drained, rejected: 0, bytesRead: 0, bytesSpilled, triplesMaps: [], warnings };
+    return [...results.map((result) => ({ ...result, warnings: [], unmatched: undefined })), rest];
+  }
+
+  #total(): Progress {
+    const sum = { records: 0, quads: 0, bytesRead: 0 };
+    for (const part of [...this.#results.map(({ result }) => result), ...this.#progress.values()]) {
+      sum.records += part.records;
+      sum.quads += part.quads;
+      sum.bytesRead += part.bytesRead;
+    }
+    return sum;
+  }
+}
+
+const queued = (group: GroupUnits): Queued => ({ ...group, waiting: [...group.units], running: 0, built: new Set(), spilled: false });
+
+const send = (thread: Worker, message: ToThread): void => thread.postMessage(message);

@@ -1,0 +1,238 @@
+/**
+ * Divides a run among threads: groups of scans, and slices of large documents and tables.
+ *
+ * The threads that execute a group share its tables (`distinct/shared.ts`), so slices may repeat statements. Its join indexes are filled first,
+ * by each thread for itself, so a slice finds all parents of its records.
+ */
+import { randomInt } from 'node:crypto';
+import { policyOf, type SqlSource } from '../../mapping/model/model.ts';
+import type { Project } from '../../plan/algebra.ts';
+import { expressionsOf, isOfRow, isTerm, leavesOf } from '../../plan/expressions.ts';
+import { mapsOf, type Plan, type ScanPlan } from '../../plan/plan.ts';
+import type { InputState } from '../../storage/storage.ts';
+import type { DocumentPlace } from '../prepare/inputs.ts';
+import type { PreparedRun } from '../prepare/prepare.ts';
+import { type ByteSlice, type KeyRange, type RunRequest, type SliceScan, STANDARD_INPUT } from '../request.ts';
+import { localState, slicesOf } from '../slices/file-slices.ts';
+import { areOfRecords, givesOwnRows, rangesOf } from '../slices/slices.ts';
+import { reserveTables } from './group.ts';
+import type { SharedGroup, Unit } from './messages.ts';
+
+/** Inputs that are smaller together are mapped by one thread: starting others takes longer. */
+const LEAST_BYTES = 16 << 20;
+/** Slices of about this size: small enough that no thread waits long for the last one, large enough that opening them does not count. */
+const LEAST_SLICE_BYTES = 2 << 20;
+const MOST_SLICE_BYTES = 64 << 20;
+const SLICES_PER_THREAD = 6;
+/** About what a row of a table is worth, in bytes of a file. */
+const ROW_BYTES = 100;
+/** The sides of joins that each thread reads for itself. */
+const MOST_BUILD_BYTES = 64 << 20;
+
+/** The units of a group, in the order in which they should begin. */
+export interface GroupUnits {
+  readonly group: SharedGroup | undefined;
+  readonly units: readonly Unit[];
+}
+
+/** How a run is divided. */
+export interface Division {
+  readonly groups: readonly GroupUnits[];
+  /** What is executed in place of a group whose join indexes do not fit in memory. */
+  whole(group: SharedGroup): Unit;
+}
+
+/**
+ * Divides a run. undefined: one thread does, because there is little to read, or because everything belongs together.
+ *
+ * A group stays whole if some of its documents are not on this machine or change with their position in the input: JSON and XML that is not
+ * read record by record, views that join or promise something, collections over several records. Groups over databases whose state other
+ * sessions cannot see are executed by one thread, so that the run sees one state.
+ *
+ * @param snapshots of the databases, by address name
+ * @throws Fault those of the documents' readers
+ */
+export async function divide(
+  prepared: PreparedRun,
+  request: RunRequest,
+  snapshots: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Division | undefined> {
+  const { plan } = prepared;
+  const divider = new Divider(prepared, request, snapshots, signal);
+  if (!(await divider.isLarge())) return undefined;
+  const groups: GroupUnits[] = [];
+  const together: SliceScan[] = [];
+  let index = 0;
+  for (const [position, group] of plan.groups.entries()) {
+    const slices = await divider.slicesOf(group);
+    if (slices.length > 1) {
+      const shared = divider.share(position, group);
+      groups.push({ group: shared, units: slices.map((scan) => ({ index: index++, scans: [scan], group: shared })) });
+    } else if (divider.seesOneStateOnly(group)) together.push(...wholeScans(group));
+    else groups.push({ group: undefined, units: [{ index: index++, scans: wholeScans(group), group: undefined }] });
+  }
+  if (together.length > 0) {
+    together.sort((a, b) => a.position - b.position);
+    groups.push({ group: undefined, units: [{ index: index++, scans: together, group: undefined }] });
+  }
+  if (index < 2) return undefined;
+  // What cannot be cut takes longest, and more scans longer than few.
+  groups.sort((a, b) => Number(a.group !== undefined) - Number(b.group !== undefined) || scansIn(b) - scansIn(a));
+  return {
+    groups,
+    whole: (group) => ({ index: index++, scans: wholeScans(plan.groups[group.index] as readonly number[]), group: undefined }),
+  };
+}
+
+const wholeScans = (group: readonly number[]): readonly SliceScan[] => group.map((position) => ({ position, range: undefined }));
+
+const scansIn = ({ units }: GroupUnits): number => units.reduce((sum, { scans }) => sum + scans.length, 0);
+
+class Divider {
+  readonly #prepared: PreparedRun;
+  readonly #request: RunRequest;
+  readonly #snapshots: Readonly<Record<string, string>>;
+  readonly #signal: AbortSignal;
+  readonly #states = new Map<number, InputState | undefined>();
+
+  constructor(prepared: PreparedRun, request: RunRequest, snapshots: Readonly<Record<string, string>>, signal: AbortSignal) {
+    this.#prepared = prepared;
+    this.#request = request;
+    this.#snapshots = snapshots;
+    this.#signal = signal;
+  }
+
+  get #plan(): Plan {
+    return this.#prepared.plan;
+  }
+
+  async isLarge(): Promise<boolean> {
+    let bytes = 0;
+    for (const position of this.#plan.scans.keys()) bytes += await this.#sizeOf(position);
+    return bytes >= (this.#request.threadBytes ?? LEAST_BYTES);
+  }
+
+  /** Scans and slices of scans that several threads can execute; none: the group stays whole. */
+  async slicesOf(group: readonly number[]): Promise<readonly SliceScan[]> {
+    const plan = this.#plan;
+    if (this.#request.rdf === '1.2' || !group.every((position) => this.#canBeParted(plan.scans[position] as ScanPlan))) return [];
+    const builds = this.#buildsOf(group);
+    if (builds.length > 0 && !(await this.#canBeBuilt(builds))) return [];
+    const slices: SliceScan[] = [];
+    for (const position of group) {
+      const scan = plan.scans[position] as ScanPlan;
+      const ranges = await this.#rangesOf(scan, position);
+      if (ranges.length > 1) slices.push(...ranges.map((range) => ({ position, range })));
+      else slices.push({ position, range: undefined });
+    }
+    return slices;
+  }
+
+  share(index: number, group: readonly number[]): SharedGroup {
+    const builds = this.#buildsOf(group).map((position) => ({ position, range: this.#wholeRange(position) }));
+    const memory = reserveTables(this.#plan, group, this.#request.memoryBudgetBytes);
+    return { index, seed: randomInt(2 ** 31), memory, builds };
+  }
+
+  /** Whether the group reads a database whose state other sessions cannot see. */
+  seesOneStateOnly(group: readonly number[]): boolean {
+    return group.some((position) => {
+      const { source } = this.#plan.scans[position] as ScanPlan;
+      return source.kind === 'sql' && this.#prepared.databases?.addressOf(source) !== undefined && !this.#hasSnapshot(source);
+    });
+  }
+
+  #hasSnapshot(source: SqlSource): boolean {
+    return Object.hasOwn(this.#snapshots, this.#prepared.databases?.addressOf(source) as string);
+  }
+
+  /** Whether a thread can execute any part of the scan, once the join indexes are complete. */
+  #canBeParted(scan: ScanPlan): boolean {
+    const { source, iterations } = scan;
+    if (source.kind === 'sql' && !this.#hasSnapshot(source)) return false;
+    return iterations.every(
+      (iteration) =>
+        givesOwnRows(iteration) &&
+        mapsOf(iteration).every(
+          ({ rules, collects }) =>
+            // The number of pairs of a join without conditions is said for the whole run.
+            rules.every(({ object }) => object.kind !== 'join' || object.keys.length > 0) && collects.every(areOfRecords),
+        ),
+    );
+  }
+
+  /** Positions of scans with sides of joins that the group reads. */
+  #buildsOf(group: readonly number[]): readonly number[] {
+    return group.filter((position) => sidesOf(this.#plan.scans[position] as ScanPlan).length > 0);
+  }
+
+  /**
+   * Whether each thread can fill the join indexes for itself, with the same result: the same versions of small documents, no terms that differ
+   * whenever they are made, and no triples map that leaves out records of its own.
+   */
+  async #canBeBuilt(builds: readonly number[]): Promise<boolean> {
+    let bytes = 0;
+    for (const position of builds) {
+      const scan = this.#plan.scans[position] as ScanPlan;
+      if ((await this.#stateOf(position)) === undefined) return false;
+      bytes += await this.#sizeOf(position);
+      const sides = sidesOf(scan).map((join) => this.#plan.joins[join] as Project);
+      if (!sides.every((side) => isSameWhenever(side) && this.#isStrict(side))) return false;
+    }
+    return bytes <= MOST_BUILD_BYTES;
+  }
+
+  #isStrict({ map }: Project): boolean {
+    return map !== undefined && policyOf(map.dialect, this.#request.onError) === 'strict';
+  }
+
+  async #rangesOf(scan: ScanPlan, position: number): Promise<readonly (ByteSlice | KeyRange)[]> {
+    const { threads, threadBytes } = this.#request;
+    const size = await this.#sizeOf(position);
+    const wanted = size / (threads * SLICES_PER_THREAD);
+    const sliceBytes = threadBytes ?? Math.min(MOST_SLICE_BYTES, Math.max(LEAST_SLICE_BYTES, wanted));
+    const { databases, places } = this.#prepared;
+    if (scan.source.kind === 'sql')
+      return databases === undefined ? [] : rangesOf(scan, databases, Math.max(1, Math.ceil(sliceBytes / ROW_BYTES)));
+    const state = await this.#stateOf(position);
+    if (state === undefined || size <= sliceBytes) return [];
+    const { url } = places[position] as DocumentPlace;
+    return slicesOf(scan, scan.source, url, this.#request, state, Math.ceil(size / sliceBytes), this.#signal);
+  }
+
+  #wholeRange(position: number): ByteSlice {
+    const { sizeBytes, version } = this.#states.get(position) as InputState;
+    return { kind: 'bytes', head: 0, from: 0, to: sizeBytes, version };
+  }
+
+  /** undefined: the document is not read as it is on this machine. */
+  async #stateOf(position: number): Promise<InputState | undefined> {
+    if (this.#states.has(position)) return this.#states.get(position);
+    const { source } = this.#plan.scans[position] as ScanPlan;
+    const url = this.#prepared.places[position]?.url;
+    const isPlain = source.kind === 'file' && source.compression === 'none' && source.request === undefined && url !== STANDARD_INPUT;
+    const state = isPlain && url !== undefined ? await localState(url, this.#request, this.#signal) : undefined;
+    const { inputBytes } = this.#request.limits;
+    const known = state !== undefined && inputBytes > 0 && state.sizeBytes > inputBytes ? undefined : state;
+    this.#states.set(position, known);
+    return known;
+  }
+
+  /** In bytes; what is not known counts nothing. */
+  async #sizeOf(position: number): Promise<number> {
+    const { source } = this.#plan.scans[position] as ScanPlan;
+    if (source.kind === 'file') return (await this.#stateOf(position))?.sizeBytes ?? 0;
+    const table = source.content.kind === 'join' ? undefined : this.#prepared.databases?.tableOf(source);
+    return (table?.estimatedRows ?? 0) * ROW_BYTES;
+  }
+}
+
+const sidesOf = ({ iterations }: ScanPlan): readonly number[] =>
+  iterations.flatMap(({ pipelines }) => pipelines.flatMap(({ buildSides }) => buildSides));
+
+/** Whether the keys and columns of a side are the same whoever makes them, in whatever slice: no positions, random values and labels. */
+function isSameWhenever({ keys, columns }: Project): boolean {
+  const values = [...keys, ...columns].flatMap(({ value }) => (isTerm(value) ? expressionsOf(value) : [value]));
+  return values.every((value) => !isOfRow(value) && leavesOf(value).every(({ kind }) => kind === 'read'));
+}

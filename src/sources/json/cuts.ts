@@ -1,0 +1,262 @@
+/**
+ * Finds where a JSON document can be cut: between two elements of the array that all iterators go through.
+ *
+ * Walks over the bytes from the beginning, by names down to the array, and counts brackets there. Nothing is checked here: a cut leaves out
+ * one comma between two values, and everything else stands in one of the parts, so the readers of the parts report what is wrong.
+ */
+import { JsonPathError } from '../../paths/json/tokens.ts';
+import type { IterationRequest, ReadOptions } from '../source.ts';
+import { isDigit } from './bytes.ts';
+import { parseExpression, upsOf } from './expression.ts';
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const OPEN_ARRAY = 91;
+const BACKSLASH = 92;
+const CLOSE_ARRAY = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+
+/** A part ends before `to`; the next one begins at `from`. */
+export interface JsonCut {
+  readonly to: number;
+  readonly from: number;
+}
+
+/**
+ * The names that lead to an array through whose elements every iterator goes, and behind which no expression looks. undefined: there is no
+ * such array.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9535
+ */
+export function namesToRecords(
+  iterations: readonly IterationRequest[],
+  options: Pick<ReadOptions, 'dialect' | 'name' | 'jsonLines'>,
+): readonly string[] | undefined {
+  let common: readonly string[] | undefined;
+  for (const { iterator, references } of iterations) {
+    if (iterator === undefined || iterator.includes('$', 1)) return undefined;
+    const names = namesOf(iterator, references, options);
+    if (names === undefined || (common !== undefined && JSON.stringify(names) !== JSON.stringify(common))) return undefined;
+    common = names;
+  }
+  return common;
+}
+
+function namesOf(
+  iterator: string,
+  references: readonly string[],
+  options: Pick<ReadOptions, 'dialect' | 'name'>,
+): readonly string[] | undefined {
+  try {
+    const { segments } = parseExpression(iterator, options as ReadOptions, {});
+    const names: string[] = [];
+    for (const { descendant, selectors } of segments) {
+      const [selector] = selectors;
+      if (descendant || selectors.length !== 1) return undefined;
+      if (selector?.kind === 'wildcard') {
+        const below = segments.length - names.length - 1;
+        return upsOf(references, options) <= below ? names : undefined;
+      }
+      if (selector?.kind !== 'name') return undefined;
+      names.push(selector.name);
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof JsonPathError) return undefined;
+    throw error;
+  }
+}
+
+/** What stands before the elements of a part that does not begin the document. */
+export const textBefore = (names: readonly string[]): string => `${names.map((name) => `{${asciiJson(name)}:`).join('')}[\n`;
+
+/** What stands behind the elements of a part that does not end it. */
+export const textBehind = (names: readonly string[]): string => `\n]${'}'.repeat(names.length)}`;
+
+const asciiJson = (text: string): string =>
+  JSON.stringify(text).replace(/[\u007f-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+const BEFORE = 0;
+const WITHIN = 1;
+const BEHIND = 2;
+
+export class JsonCuts {
+  readonly cuts: JsonCut[] = [];
+  readonly #names: readonly string[];
+  readonly #targets: readonly number[];
+  #next = 0;
+  /** Offset of the chunk. */
+  #at: number;
+  #phase = BEFORE;
+  /** Levels that are open: all of them before the array, those of the current element within it. */
+  #depth = 0;
+  #inText = false;
+  #escaped = false;
+  /** Before the array: levels of the path that were entered. */
+  #entered = 0;
+  /** A name may follow, and is collected if it stands on the path. */
+  #expectsName = false;
+  #name: number[] | undefined;
+  /** The name of the next value is the wanted one. */
+  #isWanted: boolean;
+  /** Offset of a comma behind a target, whose next value has not begun. */
+  #comma = -1;
+
+  /**
+   * @param at offset of the first chunk, behind a byte order mark
+   * @param targets ascending offsets: for each, the first element at or behind it begins a part
+   */
+  constructor(names: readonly string[], at: number, targets: readonly number[]) {
+    this.#names = names;
+    this.#at = at;
+    this.#targets = targets;
+    this.#isWanted = true;
+  }
+
+  /** Whether more of the document may give further cuts. */
+  get wanted(): boolean {
+    return this.#phase !== BEHIND && this.#next < this.#targets.length;
+  }
+
+  feed(chunk: Uint8Array): void {
+    let from = 0;
+    if (this.#phase === BEFORE) from = this.#find(chunk);
+    if (this.#phase === WITHIN) this.#pass(chunk, from);
+    this.#at += chunk.length;
+  }
+
+  /** Walks to the array. Returns the position behind its bracket, or the length of the chunk. */
+  #find(chunk: Uint8Array): number {
+    const names = this.#names;
+    for (let i = 0; i < chunk.length; i++) {
+      const byte = chunk[i] as number;
+      if (this.#inText) {
+        if (this.#escaped) this.#escaped = false;
+        else if (byte === BACKSLASH) this.#escaped = true;
+        else if (byte === QUOTE) {
+          this.#inText = false;
+          if (this.#name !== undefined) this.#isWanted = nameIs(this.#name, names[this.#entered - 1] as string);
+          this.#name = undefined;
+          continue;
+        }
+        this.#name?.push(byte);
+        continue;
+      }
+      const isOnPath = this.#depth === this.#entered;
+      switch (byte) {
+        case QUOTE:
+          this.#inText = true;
+          if (isOnPath && this.#expectsName) this.#name = [];
+          else this.#leaveValue(isOnPath);
+          this.#expectsName = false;
+          break;
+        case OPEN_OBJECT:
+          // Members of an object are no elements of an array.
+          if (this.#depth === 0 && names.length === 0) this.#phase = BEHIND;
+          this.#depth++;
+          if (isOnPath && this.#isWanted && this.#entered < names.length) {
+            this.#entered++;
+            this.#expectsName = true;
+          }
+          this.#isWanted = false;
+          break;
+        case OPEN_ARRAY:
+          if (isOnPath && this.#isWanted && this.#entered === names.length) {
+            this.#phase = WITHIN;
+            this.#depth = 0;
+            return i + 1;
+          }
+          this.#depth++;
+          this.#isWanted = false;
+          break;
+        case CLOSE_OBJECT:
+        case CLOSE_ARRAY:
+          if (--this.#depth < this.#entered) this.#phase = BEHIND;
+          if (this.#phase === BEHIND) return chunk.length;
+          break;
+        case COMMA:
+          this.#expectsName = isOnPath;
+          if (isOnPath) this.#isWanted = false;
+          break;
+        case COLON:
+          break;
+        default:
+          // A number or literal is no array.
+          if (byte > 32 && (isDigit(byte) || byte > 96)) this.#leaveValue(isOnPath);
+      }
+    }
+    return chunk.length;
+  }
+
+  #leaveValue(isOnPath: boolean): void {
+    if (isOnPath) this.#isWanted = false;
+  }
+
+  /** Counts the brackets of the elements. */
+  #pass(chunk: Uint8Array, start: number): void {
+    const end = chunk.length;
+    let depth = this.#depth;
+    let target = (this.#targets[this.#next] ?? Number.POSITIVE_INFINITY) - this.#at;
+    let inText = this.#inText;
+    let i = start;
+    if (this.#escaped && i < end) {
+      this.#escaped = false;
+      i++;
+    }
+    for (; i < end; i++) {
+      let byte = chunk[i] as number;
+      if (inText) {
+        while (byte !== QUOTE) {
+          if (byte === BACKSLASH) i++;
+          if (++i >= end) break;
+          byte = chunk[i] as number;
+        }
+        if (i >= end) {
+          this.#escaped = i > end;
+          break;
+        }
+        inText = false;
+        continue;
+      }
+      if (this.#comma >= 0 && byte > 32) {
+        if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+          this.cuts.push({ to: this.#comma, from: this.#at + i });
+          while (this.wanted && (this.#targets[this.#next] as number) <= this.#at + i) this.#next++;
+          target = (this.#targets[this.#next] ?? Number.POSITIVE_INFINITY) - this.#at;
+        }
+        this.#comma = -1;
+      }
+      switch (byte) {
+        case QUOTE:
+          inText = true;
+          break;
+        case OPEN_OBJECT:
+        case OPEN_ARRAY:
+          depth++;
+          break;
+        case CLOSE_OBJECT:
+        case CLOSE_ARRAY:
+          if (--depth < 0) {
+            this.#phase = BEHIND;
+            return;
+          }
+          break;
+        case COMMA:
+          if (depth === 0 && i >= target) this.#comma = this.#at + i;
+      }
+    }
+    this.#inText = inText;
+    this.#depth = depth;
+  }
+}
+
+/** Whether the bytes between two quotes are a name. */
+function nameIs(bytes: readonly number[], name: string): boolean {
+  try {
+    return JSON.parse(`"${Buffer.from(bytes).toString('utf8')}"`) === name;
+  } catch {
+    return false;
+  }
+}
