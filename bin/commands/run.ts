@@ -1,6 +1,6 @@
 /** `quadmill run`: one run in this process. */
 import { randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { findNotInIri } from '../../src/core/text.ts';
@@ -59,7 +59,10 @@ export const RUN: Command = {
       summary: 'how triples about triples are written: quoted as in RDF-star, or as triple terms and reifiers of RDF 1.2; default star',
     },
     'no-distinct': { summary: 'do not remove duplicates: how often a statement is written also depends on memory' },
-    threads: { value: 'N', summary: 'threads for files that can be mapped independently, default 1' },
+    threads: {
+      value: 'N',
+      summary: 'threads that map large inputs together; 1 keeps the order of the input; default: the cores, at most 4',
+    },
     'memory-mb': {
       value: 'N',
       summary: `memory of de-duplication and joins before they use temporary files, default ${RUN_DEFAULTS.memoryBudgetBytes / MB}`,
@@ -192,6 +195,9 @@ export async function executeRequest(request: RunRequest, parsed: Parsed, signal
 
 export const targetOf = (parsed: Parsed): string => parsed.value('output') ?? STANDARD_OUTPUT;
 
+/** Threads that a run has without being told. */
+const MOST_THREADS = 4;
+
 /** @throws UsageError — an invalid value of an option of `RUN` */
 export function requestOf(parsed: Parsed, mappings: readonly string[], database: DatabaseAccess | undefined): RunRequest {
   const inputs = inputsOf(parsed);
@@ -210,7 +216,9 @@ export function requestOf(parsed: Parsed, mappings: readonly string[], database:
     distinct: !parsed.has('no-distinct'),
     rdf: (parsed.value('rdf') as RdfVersion | undefined) ?? RUN_DEFAULTS.rdf,
     // Only this thread can read standard input.
-    threads: inputs.some(({ url }) => url === STANDARD_INPUT) ? 1 : (numberOf(parsed, 'threads', 1) ?? RUN_DEFAULTS.threads),
+    threads: inputs.some(({ url }) => url === STANDARD_INPUT)
+      ? 1
+      : (numberOf(parsed, 'threads', 1) ?? Math.min(MOST_THREADS, availableParallelism())),
     memoryBudgetBytes: (numberOf(parsed, 'memory-mb', 1) ?? RUN_DEFAULTS.memoryBudgetBytes / MB) * MB,
     xmlDefaultNamespace: (parsed.value('xml-default-namespace') as XmlDefaultNamespace | undefined) ?? RUN_DEFAULTS.xmlDefaultNamespace,
     maxRecordBytes: (numberOf(parsed, 'max-record-mb', 1) ?? RUN_DEFAULTS.maxRecordBytes / MB) * MB,

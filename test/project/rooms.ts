@@ -213,7 +213,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       join: 'indexes of parents, and joins that wait',
       collect: 'lists and containers: of a row, and of many rows',
       'execute/pages': 'Web APIs that give their records page by page',
-      slices: 'cutting one run for several workers',
+      slices: 'cutting one run for several workers or threads',
+      threads: 'one run in several threads: who does what, shared tables, and what comes back',
     },
     uses: [
       'src/core',

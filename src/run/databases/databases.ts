@@ -7,11 +7,11 @@ import { allSourcesOf, type Mapping, type SqlSource } from '../../mapping/model/
 import { sqlKey } from '../../plan/build/operators.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
+import type { OpenedScan } from '../../sources/opened-scan.ts';
 import type { Column, SqlSession } from '../../sql/database.ts';
 import { openSession } from '../../sql/drivers/open.ts';
 import { boundsQuery, type Relation } from '../../sql/select.ts';
 import type { Table } from '../../sql/tables.ts';
-import type { OpenedScan } from '../opened-scan.ts';
 import type { KeyRange, RunRequest } from '../request.ts';
 import { addressOf } from './addresses.ts';
 import { describeSource } from './describe.ts';

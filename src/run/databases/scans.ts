@@ -1,10 +1,10 @@
 /** Makes each scan of a plan one SELECT. */
 import { formatOrigin, type SqlSource } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
+import type { OpenedScan } from '../../sources/opened-scan.ts';
 import type { Scan } from '../../sources/source.ts';
 import { openSql } from '../../sources/sql/sql.ts';
 import { joinQuery, selectQuery } from '../../sql/select.ts';
-import type { OpenedScan } from '../opened-scan.ts';
 import type { KeyRange } from '../request.ts';
 import { inMapping } from './faults.ts';
 import { ascending, type Relations, sideOf } from './relations.ts';

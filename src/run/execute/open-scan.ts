@@ -8,10 +8,10 @@ import { redact } from '../../core/redact.ts';
 import { type FileSource, hasTypedValues, namesTypedColumns } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import { readerOf } from '../../sources/formats.ts';
+import type { OpenedScan } from '../../sources/opened-scan.ts';
 import type { FileOptions, NestedRecords, OpenScan, ReadOptions, Scan, Spill } from '../../sources/source.ts';
 import { openInput, rangesOf } from '../../storage/open.ts';
 import type { OpenedInput, OpenOptions, WebAsk } from '../../storage/storage.ts';
-import type { OpenedScan } from '../opened-scan.ts';
 import { type DocumentPlace, formatOf, isParquet, withOtherPlace } from '../prepare/inputs.ts';
 import { RESULT_TYPES } from '../prepare/web-answer.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
@@ -71,7 +71,8 @@ export async function openFileScan(
       await input.close();
     };
     const opened = { name, typed: isTyped(plan, source), close };
-    return slice === undefined ? { ...opened, scan: whole } : { ...opened, scan: placed(whole, slice), recordsFrom: slice.from };
+    if (slice === undefined) return { ...opened, scan: whole };
+    return { ...opened, scan: placed(whole, slice, () => linesBefore(url, options, slice)), recordsFrom: slice.from };
   } catch (error) {
     await input.close();
     throw error;
@@ -185,8 +186,39 @@ async function* between(before: string, bytes: AsyncIterable<Uint8Array>, behind
   if (behind !== '') yield Buffer.from(behind, 'latin1');
 }
 
-/** The scan of a slice, with positions reported relative to the document. */
-function placed(scan: Scan, slice: ByteSlice): Scan {
+/** The lines of a document before a slice. */
+interface LinesBefore {
+  /** Line feeds before the slice, without those that its reader has read before it. */
+  readonly count: number;
+  /** Bytes of the line on which the slice begins. */
+  readonly columns: number;
+  /** 1-based line of the slice's reader on which the slice begins. */
+  readonly first: number;
+}
+
+/** Counted when a fault is to be reported, by reading the document again. */
+async function linesBefore(url: string, options: OpenOptions, { head, from, version, before }: ByteSlice): Promise<LinesBefore> {
+  let count = 0;
+  let inHead = 0;
+  let at = 0;
+  let last = 0;
+  const input = await openInput(url, { ...options, range: { from: 0, to: from, version } });
+  for await (const chunk of input.bytes) {
+    for (let i = chunk.indexOf(LINE_FEED); i >= 0; i = chunk.indexOf(LINE_FEED, i + 1)) {
+      count++;
+      if (at + i < head) inHead++;
+      last = at + i + 1;
+    }
+    at += chunk.length;
+  }
+  const read = before === undefined ? inHead : before.split('\n').length - 1;
+  return { count: count - read, columns: from - last, first: read + 1 };
+}
+
+const LINE_FEED = 10;
+
+/** The scan of a slice, with positions reported relative to the document. @param lines undefined: the slice begins the document */
+function placed(scan: Scan, slice: ByteSlice, lines: () => Promise<LinesBefore>): Scan {
   return {
     accessor: (iteration, reference) => scan.accessor(iteration, reference),
     ...(scan.nested === undefined
@@ -201,7 +233,7 @@ function placed(scan: Scan, slice: ByteSlice): Scan {
       try {
         for await (const batch of scan.batches(signal)) yield { ...batch, bytes: Math.min(most, Math.max(0, batch.bytes - counted)) };
       } catch (error) {
-        throw inDocument(error, slice);
+        throw await inDocument(error, slice, lines);
       }
     },
   };
@@ -210,16 +242,19 @@ function placed(scan: Scan, slice: ByteSlice): Scan {
 /** Bytes that the reader of a slice reads before the slice itself. */
 const textBefore = ({ head, from, before }: ByteSlice): number => before?.length ?? (from === head ? 0 : head);
 
-function inDocument(error: unknown, slice: ByteSlice): unknown {
+async function inDocument(error: unknown, slice: ByteSlice, lines: () => Promise<LinesBefore>): Promise<unknown> {
   if (!(error instanceof Fault) || error.code === 'run/cancelled') return error;
-  const { from, to, before } = slice;
-  const { byte, record } = error.place;
-  const counted = textBefore(slice);
-  const isBefore = byte === undefined || (byte < counted && before === undefined) || counted === 0;
-  const at = byte === undefined ? {} : { byte: isBefore ? byte : Math.min(to, Math.max(0, byte - counted) + from) };
+  const { from, to, head, before } = slice;
+  const { byte, line, column, record } = error.place;
   const records = record === undefined ? {} : { recordsFrom: from };
-  // Lines are counted from the beginning of the document.
-  return error.with({ place: { line: undefined, column: undefined, ...at, ...records } });
+  if (from === head && before === undefined) return error.with({ place: records });
+  const counted = textBefore(slice);
+  const isInHead = byte !== undefined && byte < counted && before === undefined;
+  const at = byte === undefined || isInHead ? {} : { byte: Math.min(to, Math.max(0, byte - counted) + from) };
+  if (line === undefined || isInHead) return error.with({ place: { ...at, ...records } });
+  const { count, columns, first } = await lines();
+  const onFirst = column !== undefined && line === first ? { column: column + columns } : {};
+  return error.with({ place: { line: line + count, ...onFirst, ...at, ...records } });
 }
 
 export function readOptionsOf(

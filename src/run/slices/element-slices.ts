@@ -2,7 +2,7 @@
 import type { IterationPlan } from '../../plan/plan.ts';
 import { JsonCuts, namesToRecords, textBefore, textBehind } from '../../sources/json/cuts.ts';
 import type { ReadOptions } from '../../sources/source.ts';
-import { levelOfRecords, XmlCuts } from '../../sources/xml/cuts.ts';
+import { levelOfRecords, XmlCuts } from '../../sources/xml/parse/cuts.ts';
 import type { ByteSlice } from '../request.ts';
 import type { Document } from './document.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import type { Fault } from '../../../src/core/fault.ts';
 import { inRdf12 } from '../../support/quoted-triples.ts';
-import { dice, json, QUOTED, ROWS, run, write } from './slices-files-runs.ts';
+import { dice, json, QUOTED, ROWS, run, write, xml } from './slices-files-runs.ts';
 
 const CELLS = ['', 'x', 'ü', '"', 'a"b', 'a, b', 'line\nfeed', '\n', '\r\n', 'cr\rcr', '""', ',', '"\n"', '10', 'x\n\ny', '\t'];
 
@@ -141,6 +141,66 @@ export function randomSlices(seeds: Seeds): void {
           expect(cut.slices).toBe((await run({ mapping: json('$[*]'), input, bytes })).slices);
           expect(cut.lines.toSorted()).toEqual(whole.lines.toSorted());
           expect(cut.result.report.records).toBe(whole.result.report.records);
+        }
+      }
+    });
+  });
+
+  describe('random JSON documents', () => {
+    const document = (seed: number): string => {
+      const below = dice(seed);
+      const space = (): string => ['', ' ', '\n', '\t\r\n'][below(4)] as string;
+      const records = Array.from({ length: below(40) }, (_, i) =>
+        JSON.stringify(
+          { id: below(3) === 0 ? below(i + 1) : i, a: ['ü', 'x"],[{', '\\', null, '}'][below(5)], list: [{ n: i }, { n: below(3) }] },
+          undefined,
+          below(3),
+        ),
+      );
+      const array = `[${space()}${records.join(`${space()},${space()}`)}${space()}]`;
+      // Members around it, one of them with the same name further inside.
+      return `${below(3) === 0 ? '\ufeff' : ''}{"a": {"x": [1, [2]]},${space()}"x"${space()}:${space()}${array}, "y": "]"}${space()}`;
+    };
+
+    test.each(seeds.lines)('give the same in slices of whatever size (seed %i)', async (seed) => {
+      const input = await write(`random-${seed}.json`, document(seed));
+      const parents = json('$.x[*].list[*]', 'n', ['$^^.id', '$^^.a', '$^[0].n']);
+      for (const mapping of [json('$.x[*]', 'id', ['a']), json("$['x'][*].list[*]", 'n'), parents]) {
+        const whole = await run({ mapping, input, bytes: 0 });
+        for (const bytes of [20, 60, 200 + seed]) {
+          const cut = await run({ mapping, input, bytes });
+          expect(cut.lines.toSorted()).toEqual(whole.lines.toSorted());
+          expect(cut.result.report.records).toBe(whole.result.report.records);
+          if (bytes === 20 && whole.result.report.records > 10) expect(cut.slices).toBeGreaterThan(1);
+        }
+      }
+    });
+  });
+
+  describe('random XML documents', () => {
+    const document = (seed: number): string => {
+      const below = dice(seed);
+      const between = (): string =>
+        ['', '\n', '<!-- <x i="9"/> -->', 'text', '<![CDATA[<x>]]]>', '<?p <x>?>', '<other><x i="8"/></other>'][below(7)] as string;
+      const record = (i: number): string =>
+        `<x i='${below(3) === 0 ? below(i + 1) : i}' b="a>b" xmlns:q="http://q/"><y>${['ü', '&lt;', ' ', '<q:z/>'][below(4)]}</y>${between()}<y n="${below(4)}">${i}</y></x>`;
+      const groups = Array.from({ length: 1 + below(6) }, (_, g) => {
+        const records = Array.from({ length: below(9) }, (_, i) => record(g * 9 + i) + between());
+        return below(5) === 0 ? `<g k="${g}"/>` : `<g\n k="${g}" >${between()}${records.join('')}</g >${between()}`;
+      });
+      return `${below(3) === 0 ? '\ufeff' : ''}<?xml version="1.0"?>\n<!-- <r> --><r xmlns:p="http://p/">${groups.join('')}</r>\n<!-- end -->`;
+    };
+    const mappings = [xml('/r/g/x', '@i', ['y', '@b', 'y[2]/@n']), xml('/r/g', '@k', ['x/y']), xml('/r/g/x/y', '@n', ['.', '../@i'])];
+
+    test.each(seeds.lines)('give the same in slices of whatever size (seed %i)', async (seed) => {
+      const input = await write(`random-${seed}.xml`, document(seed));
+      for (const mapping of mappings) {
+        const whole = await run({ mapping, input, bytes: 0 });
+        for (const bytes of [20, 90, 300 + seed]) {
+          const cut = await run({ mapping, input, bytes });
+          expect(cut.lines.toSorted()).toEqual(whole.lines.toSorted());
+          expect(cut.result.report.records).toBe(whole.result.report.records);
+          if (bytes === 20 && whole.result.report.records > 10) expect(cut.slices).toBeGreaterThan(1);
         }
       }
     });

@@ -52,6 +52,14 @@ export const XML = csvMapping(
   'XPath',
   '; rml:iterator "/r/x"',
 );
+export const xml = (iterator: string, id: string, references: readonly string[]): string =>
+  csvMapping(
+    `<#X> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/{${id}}" ; rml:class ex:X ] ${references
+      .map((name, i) => `; rml:predicateObjectMap [ rml:predicate ex:p${i} ; rml:objectMap [ rml:reference "${name}" ] ]`)
+      .join(' ')} .`,
+    'XPath',
+    `; rml:iterator "${iterator}"`,
+  );
 export const json = (iterator: string, id = 'id', references: readonly string[] = []): string =>
   csvMapping(
     `<#L> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/{${id}}" ; rml:class ex:L ] ${[id, ...references]

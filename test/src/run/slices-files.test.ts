@@ -157,8 +157,18 @@ describe('what cannot be cut is mapped in one piece:', () => {
     ['a file as large as a slice', KEYED, text.slice(0, 100), 'small.csv'],
     ['gzip', KEYED, gzipSync(text), 'packed.csv.gz'],
     ['UTF-16', KEYED, Buffer.from(`\ufeff${text}`, 'utf16le'), 'wide.csv'],
-    ['XML', XML, `<r>${'<x i="1"/>'.repeat(50)}</r>`, 'in.xml'],
-    ['a JSON document', json('$.x[*]'), JSON.stringify({ x: Array.from({ length: 50 }, (_, id) => ({ id })) }), 'in.json'],
+    ['XML by a position', XML.replace('/r/x', '/r/x[7]'), `<r>${'<x i="1"/>'.repeat(50)}</r>`, 'position.xml'],
+    ['XML with elements at any level', XML.replace('/r/x', '//x'), `<r>${'<x i="1"/>'.repeat(50)}</r>`, 'levels.xml'],
+    ['XML with what stands around the records', XML.replace('@i', '../@i'), `<r i="1">${'<x/>'.repeat(50)}</r>`, 'around.xml'],
+    ['XML with a document type', XML, `<!DOCTYPE r><r>${'<x i="1"/>'.repeat(50)}</r>`, 'type.xml'],
+    ['JSON by a position', json('$.x[7]'), JSON.stringify({ x: Array.from({ length: 50 }, (_, id) => ({ id })) }), 'position.json'],
+    ['JSON with members as records', json('$.x[*]'), `{"x":{${'"a":{"id":1},'.repeat(50)}"b":{"id":2}}}`, 'members.json'],
+    [
+      'JSON with parents around the records',
+      json('$.x[*]', 'id', ['$^^.n']),
+      `{"n":1,"x":[${'{"id":1},'.repeat(50)}{"id":2}]}`,
+      'around.json',
+    ],
     ['JSON Lines by a position', json('$[7]'), '{"id":1}\n'.repeat(50), 'position.jsonl'],
   ])('%s', async (_, mapping, content, name) => {
     const { slices, result } = await run({ mapping, input: await write(name, content), bytes: 100 });

@@ -78,10 +78,21 @@ async function compare(seed: number, rows: number, change: (mapping: RandomMappi
   expect((await run({ ...request, memoryBudgetBytes: 0 })).sort()).toEqual(expected);
   expect([...new Set(await run({ ...request, distinct: false }))].sort()).toEqual(expected);
   const sliced = await runInSlices(request, files.length);
-  if (sliced.length === 0) return;
-  cuts++;
-  expect([...sliced].sort()).toEqual(expected);
+  if (sliced.length > 0) {
+    cuts++;
+    expect([...sliced].sort()).toEqual(expected);
+  }
+  if (seed % THREADED_SEEDS !== 0) return;
+  for (const [threads, memoryBudgetBytes] of THREADS)
+    expect((await run({ ...request, threads, memoryBudgetBytes, threadBytes: 400 })).sort()).toEqual(expected);
 }
+
+/** Threads take long to start: every so many seeds are mapped by them. */
+const THREADED_SEEDS = 8;
+const THREADS = [
+  [2, RUN_DEFAULTS.memoryBudgetBytes],
+  [3, 0],
+] as const;
 
 export function randomMappings(few: readonly number[], thousands: readonly number[]): void {
   describe('random mappings', () => {

@@ -262,7 +262,10 @@ export function runsOverDatabases(servers: readonly Server[]): void {
       await writeFile(path, R2RML);
       // Threads are started out of compiled code.
       const compiled = (await import(COMPILED)) as { executeRun: typeof executeRun };
-      const [one, two] = [await runFile(path, { database }), await runFile(path, { database, threads: 3 }, compiled.executeRun)];
+      const [one, two] = [
+        await runFile(path, { database }),
+        await runFile(path, { database, threads: 3, threadBytes: 1 }, compiled.executeRun),
+      ];
       expect(two.lines.toSorted()).toEqual(one.lines.toSorted());
     });
 

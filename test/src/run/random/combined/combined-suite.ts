@@ -96,7 +96,7 @@ export function combinedModules(seeds: readonly number[], threaded: (seed: numbe
       await check('without memory', { memoryBudgetBytes: 0 });
       if (!mapping.gathers) await check('not distinct', { distinct: false });
       if (threaded(seed)) {
-        await check('in threads', { threads: 3 });
+        await check('in threads', { threads: 3, threadBytes: 300 });
         counts.threaded++;
       }
       const slices = await linesOfSlices(changes, { rows: 7, bytes: 200 });

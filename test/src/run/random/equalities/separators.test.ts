@@ -73,7 +73,7 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))('seed %i', async (seed)
   const changes = { ...common, mappings: [join(directory, `${seed}-csv.ttl`)] };
   expect((await linesOf(changes)).sort()).toEqual(expected);
   expect((await linesOf({ ...changes, memoryBudgetBytes: 0 })).sort()).toEqual(expected);
-  if (seed % 8 === 0) expect((await linesOf({ ...changes, threads: 2 })).sort()).toEqual(expected);
+  if (seed % 8 === 0) expect((await linesOf({ ...changes, threads: 2, threadBytes: 300 })).sort()).toEqual(expected);
   const slices = await linesOfSlices(changes, { rows: 4, bytes: 60 });
   if (slices !== undefined) expect(slices.sort()).toEqual(expected);
 });

@@ -117,7 +117,17 @@ async function compare(seed: number, records: number): Promise<void> {
       expect([...new Set(await directory.run({ memoryBudgetBytes, distinct: false }))].sort()).toEqual(expected);
     }
   }
+  if (seed % 4 !== 0 && records < 100) return;
+  for (const [threads, memoryBudgetBytes] of THREADS)
+    expect((await directory.run({ threads, memoryBudgetBytes, threadBytes: 300 })).sort()).toEqual(expected);
 }
+
+/** The join indexes fit in memory with the first two. */
+const THREADS = [
+  [2, RUN_DEFAULTS.memoryBudgetBytes],
+  [3, RUN_DEFAULTS.memoryBudgetBytes],
+  [3, 0],
+] as const;
 
 export function randomJoins(few: readonly number[], many: readonly number[]): void {
   describe('random joins', () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-const QUADMILL = join(import.meta.dirname, '../../../bin/quadmill.js');
+const QUADMILL = join(import.meta.dirname, '../../../../bin/quadmill.js');
 let directory: string;
 
 const map = (

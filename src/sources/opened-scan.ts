@@ -1,5 +1,5 @@
 /** A scan of the plan that was opened: what documents and databases give to the pass over them. */
-import type { Scan } from '../sources/source.ts';
+import type { Scan } from './source.ts';
 
 export interface OpenedScan {
   readonly scan: Scan;

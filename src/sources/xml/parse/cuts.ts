@@ -4,9 +4,9 @@
  * Walks from tag to tag and counts the open elements. Nothing is checked here: each byte stands in one of the parts, and the tags of the
  * elements around a cut are written again, so the readers of the parts report what is wrong.
  */
-import { parsePath } from '../../paths/xml/path.ts';
-import type { IterationRequest, NestedRequest } from '../source.ts';
-import { streamabilityOf } from './path/streamability.ts';
+import { parsePath } from '../../../paths/xml/path.ts';
+import type { IterationRequest, NestedRequest } from '../../source.ts';
+import { streamabilityOf } from '../path/streamability.ts';
 
 const LESS = 60;
 const GREATER = 62;

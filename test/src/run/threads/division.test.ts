@@ -1,0 +1,213 @@
+/** How a run is divided among threads, and that its report, faults and warnings are those of one thread. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
+import type { Fault } from '../../../../src/core/fault.ts';
+import { prepareRun } from '../../../../src/run/prepare/prepare.ts';
+import type { RunReport, RunRequest } from '../../../../src/run/request.ts';
+import { executeRun } from '../../../../src/run/run.ts';
+import { divide } from '../../../../src/run/threads/units.ts';
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'quadmill-division-'));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const never = new AbortController().signal;
+const PREFIXES = '@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://e/> . @base <http://e/> .\n';
+
+const source = (path: string, formulation = 'CSV', iterator?: string): string =>
+  `rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "${path}" ] ;
+    rml:referenceFormulation rml:${formulation} ${iterator === undefined ? '' : `; rml:iterator "${iterator}"`} ]`;
+const subject = (template: string): string => `rml:subjectMap [ rml:template "http://e/${template}" ]`;
+const value = (predicate: string, object: string): string =>
+  `rml:predicateObjectMap [ rml:predicate ex:${predicate} ; rml:objectMap [ ${object} ] ]`;
+const reference = (name: string): string => value(name.replaceAll(/\W/g, ''), `rml:reference "${name}"`);
+const parent = (map: string, child = 'p', key = 'id'): string =>
+  value('parent', `rml:parentTriplesMap <#${map}> ; rml:joinCondition [ rml:child "${child}" ; rml:parent "${key}" ]`);
+
+const rows = (count: number): string => `id,p,v\n${Array.from({ length: count }, (_, i) => `${i},${i >> 1},v${i % 5}`).join('\n')}\n`;
+const records = (count: number): unknown[] => Array.from({ length: count }, (_, id) => ({ id, p: id >> 1, v: `v${id % 5}` }));
+const elements = (count: number): string =>
+  `<r>${Array.from({ length: count }, (_, i) => `<x id="${i}"><p>${i >> 1}</p></x>\n`).join('')}</r>`;
+
+const FILES = {
+  'a.csv': rows(100),
+  'b.csv': rows(80),
+  'a.json': JSON.stringify({ list: records(60) }),
+  'a.jsonl': records(60)
+    .map((one) => JSON.stringify(one))
+    .join('\n'),
+  'a.xml': elements(60),
+};
+
+const requestOf = (mapping: string, changes: Partial<RunRequest> = {}): RunRequest => {
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(directory, name), text);
+  writeFileSync(join(directory, 'mapping.ttl'), PREFIXES + mapping);
+  return {
+    ...RUN_DEFAULTS,
+    runId: 'division',
+    mappings: [join(directory, 'mapping.ttl')],
+    inputs: [],
+    workingDirectory: directory,
+    spillDirectory: join(directory, 'spill'),
+    threads: 3,
+    threadBytes: 400,
+    ...changes,
+  };
+};
+
+const A = `<#A> ${source('a.csv')} ; ${subject('a/{id}')} ; ${reference('v')} .\n`;
+const B = `<#B> ${source('b.csv')} ; ${subject('b/{id}')} ; ${reference('v')} .\n`;
+const SELF = `<#S> ${source('a.csv')} ; ${subject('a/{id}')} ; ${reference('v')} ; ${parent('S')} .\n`;
+const OTHER = `<#A> ${source('a.csv')} ; ${subject('a/{id}')} ; ${parent('B')} .\n${B}`;
+
+/** Groups as numbers of units; `+n`: after n documents were read for join indexes. */
+async function divided(request: RunRequest): Promise<string> {
+  const prepared = await prepareRun(request, undefined);
+  try {
+    const division = await divide(prepared, request, {}, never);
+    return (
+      division?.groups.map(({ group, units }) => `${units.length}${group?.builds.length ? `+${group.builds.length}` : ''}`).join(' ') ??
+      'one thread'
+    );
+  } finally {
+    await prepared.close();
+  }
+}
+
+describe('a run is divided into', () => {
+  test.each<[what: string, mapping: string, changes: Partial<RunRequest>, expected: string]>([
+    ['slices of CSV', A, {}, '3'],
+    ['slices of two independent files', A + B, {}, '3 2'],
+    ['slices of files whose statements may be equal, in one group', A + B.replace('b/{id}', 'a/{id}'), {}, '5'],
+    ['slices of a file that joins itself', SELF, {}, '3+1'],
+    ['slices of two files that are joined', OTHER, {}, '5+1'],
+    ['slices of a JSON array', `<#J> ${source('a.json', 'JSONPath', '$.list[*]')} ; ${subject('{id}')} ; ${reference('v')} .`, {}, '4'],
+    ['slices of JSON Lines', `<#J> ${source('a.jsonl', 'JSONPath', '$[*]')} ; ${subject('{id}')} ; ${reference('v')} .`, {}, '4'],
+    ['slices of XML', `<#X> ${source('a.xml', 'XPath', '/r/x')} ; ${subject('{@id}')} ; ${reference('p')} .`, {}, '4'],
+    ['a whole and slices', `${A}<#X> ${source('a.xml', 'XPath', '//x')} ; ${subject('x/{@id}')} ; ${reference('p')} .`, {}, '1 3'],
+    ['nothing: the files are small', A + B, { threadBytes: 1e6 }, 'one thread'],
+    ['nothing: by default, files of a few bytes are', A + B, { threadBytes: undefined }, 'one thread'],
+    [
+      'nothing: a position leads out of the slice',
+      `<#X> ${source('a.xml', 'XPath', '/r/x[7]')} ; ${subject('{@id}')} ; ${reference('p')} .`,
+      {},
+      'one thread',
+    ],
+    ['nothing: parents may be rejected', SELF, { onError: 'skip' }, 'one thread'],
+    [
+      'nothing: parents have a blank node for each record',
+      SELF.replace('rml:template "http://e/a/{id}"', 'rml:termType rml:BlankNode'),
+      {},
+      'one thread',
+    ],
+    ['nothing: reifiers of RDF 1.2 are of the whole run', A, { rdf: '1.2' }, 'one thread'],
+  ])('%s', async (_, mapping, changes, expected) => {
+    expect(await divided(requestOf(mapping, changes))).toBe(expected);
+  });
+});
+
+interface Ran {
+  readonly lines: readonly string[];
+  readonly report: RunReport;
+}
+
+async function run(request: RunRequest): Promise<Ran> {
+  let text = '';
+  const sink = {
+    write(lines: string): void {
+      text += lines;
+    },
+    commit: async () => [],
+    abort: async () => undefined,
+  };
+  const report = await executeRun(request, sink, {});
+  return { lines: text.split('\n').slice(0, -1).sort(), report };
+}
+
+describe('threads', () => {
+  const triplesMaps = (report: RunReport) => report.triplesMaps.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+
+  test.each([
+    ['slices', A + B],
+    ['a self-join', SELF],
+    ['a join', OTHER],
+    ['equal statements of two files', A + B.replace('b/{id}', 'a/{id}')],
+    [
+      'a reference that no record has',
+      `<#J> ${source('a.json', 'JSONPath', '$.list[*]')} ; ${subject('{id}')} ; ${reference('v')} ; ${reference('missing')} .`,
+    ],
+    ['an iterator without records', `${A}<#J> ${source('a.json', 'JSONPath', '$.other[*]')} ; ${subject('{id}')} ; ${reference('v')} .`],
+  ])('report what one thread reports: %s', async (_, mapping) => {
+    const one = await run(requestOf(mapping, { threads: 1 }));
+    for (const memoryBudgetBytes of [RUN_DEFAULTS.memoryBudgetBytes, 0]) {
+      const three = await run(requestOf(mapping, { memoryBudgetBytes }));
+      expect(three.lines).toEqual(one.lines);
+      const { records, quads, rejected } = one.report;
+      expect(three.report).toMatchObject({ records, quads, rejected, warnings: one.report.warnings });
+      if (memoryBudgetBytes > 0 && !mapping.includes('b/{id}" ] .'))
+        expect(triplesMaps(three.report).map(({ id, records }) => ({ id, records }))).toEqual(
+          triplesMaps(one.report).map(({ id, records }) => ({ id, records })),
+        );
+    }
+  });
+
+  test('with --on-error strict, a reference that no record has is a fault', async () => {
+    const mapping = `<#J> ${source('a.json', 'JSONPath', '$.list[*]')} ; ${subject('{id}')} ; ${reference('missing')} .`;
+    const [one, three] = await Promise.all(
+      [1, 3].map((threads) => run(requestOf(mapping, { threads, onError: 'strict' })).catch((error: Fault) => error.toJSON())),
+    );
+    expect(one).toMatchObject({ code: 'mapping/reference' });
+    expect(three).toEqual(one);
+  });
+
+  test('what functions take for the present is the same for all', async () => {
+    const mapping = `@prefix grel: <http://users.ugent.be/~bjdmeest/function/grel.ttl#> .
+      <#A> ${source('a.csv')} ; ${subject('a/{id}')} ; ${value('at', 'rml:functionExecution [ rml:function grel:date_now ]')} .`;
+    const { lines } = await run(requestOf(mapping));
+    expect(new Set(lines.map((line) => line.split(' ')[2])).size).toBe(1);
+    expect(lines.length).toBe(100);
+  });
+
+  describe('say where a fault is as one thread does', () => {
+    const broken = (name: string, text: string): void => writeFileSync(join(directory, name), text);
+    test.each<[what: string, mapping: string, name: string, text: string]>([
+      [
+        'JSON with a record that is no JSON',
+        `<#J> ${source('broken.json', 'JSONPath', '$.list[*]')} ; ${subject('{id}')} ; ${reference('v')} .`,
+        'broken.json',
+        JSON.stringify({ list: records(60) }, undefined, 1).replace('"id": 41,', '"id": 41;'),
+      ],
+      [
+        'XML with a wrong end tag',
+        `<#X> ${source('broken.xml', 'XPath', '/r/x')} ; ${subject('{@id}')} ; ${reference('p')} .`,
+        'broken.xml',
+        elements(60).replace('<p>20</p></x>\n<x id="42">', '<p>20</q></x>\n<x id="42">'),
+      ],
+      [
+        'CSV with an open quote',
+        `<#C> ${source('broken.csv')} ; ${subject('{id}')} ; ${reference('v')} .`,
+        'broken.csv',
+        rows(100).replace('90,45,', '90,"45'),
+      ],
+    ])('%s', async (_, mapping, name, text) => {
+      const places = [];
+      for (const threads of [1, 3]) {
+        const request = requestOf(mapping, { threads });
+        broken(name, text);
+        const fault = await run(request).then(
+          () => undefined,
+          (error: Fault) => error,
+        );
+        expect(fault).toMatchObject({ code: 'source/malformed' });
+        const { line, column, byte } = fault?.place ?? {};
+        places.push({ line, column, byte, message: fault?.message });
+      }
+      expect(places[1]).toEqual(places[0]);
+    });
+  });
+});
