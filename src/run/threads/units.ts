@@ -8,7 +8,7 @@ import { randomInt } from 'node:crypto';
 import { policyOf, type SqlSource } from '../../mapping/model/model.ts';
 import type { Project } from '../../plan/algebra.ts';
 import { expressionsOf, isOfRow, isTerm, leavesOf } from '../../plan/expressions.ts';
-import { mapsOf, type Plan, type ScanPlan } from '../../plan/plan.ts';
+import { mapsOf, type ObjectPlan, type Plan, type ScanPlan } from '../../plan/plan.ts';
 import type { InputState } from '../../storage/storage.ts';
 import type { DocumentPlace } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
@@ -26,8 +26,8 @@ const MOST_SLICE_BYTES = 64 << 20;
 const SLICES_PER_THREAD = 6;
 /** About what a row of a table is worth, in bytes of a file. */
 const ROW_BYTES = 100;
-/** The sides of joins that each thread reads for itself. */
-const MOST_BUILD_BYTES = 64 << 20;
+/** The sides of joins that each thread reads for itself have at most this share of the memory, all threads together. */
+const BUILD_SHARE = 1 / 4;
 
 /** The units of a group, in the order in which they should begin. */
 export interface GroupUnits {
@@ -116,7 +116,7 @@ class Divider {
   /** Scans and slices of scans that several threads can execute; none: the group stays whole. */
   async slicesOf(group: readonly number[]): Promise<readonly SliceScan[]> {
     const plan = this.#plan;
-    if (this.#request.rdf === '1.2' || !group.every((position) => this.#canBeParted(plan.scans[position] as ScanPlan))) return [];
+    if (this.#request.rdf === '1.2' || !group.every((position) => this.#canBeParted(position))) return [];
     const builds = this.#buildsOf(group);
     if (builds.length > 0 && !(await this.#canBeBuilt(builds))) return [];
     const slices: SliceScan[] = [];
@@ -147,19 +147,29 @@ class Divider {
     return Object.hasOwn(this.#snapshots, this.#prepared.databases?.addressOf(source) as string);
   }
 
-  /** Whether a thread can execute any part of the scan, once the join indexes are complete. */
-  #canBeParted(scan: ScanPlan): boolean {
-    const { source, iterations } = scan;
+  /**
+   * Whether a thread can execute any part of the scan, once the join indexes are complete.
+   *
+   * A join whose parents come behind or among its children waits for the end in one thread, and pairs distinct children with distinct parents. If it
+   * were made record by record, with a full table of subjects, each record would spill all of its parents.
+   */
+  #canBeParted(position: number): boolean {
+    const { source, iterations } = this.#plan.scans[position] as ScanPlan;
     if (source.kind === 'sql' && !this.#hasSnapshot(source)) return false;
     return iterations.every(
       (iteration) =>
         givesOwnRows(iteration) &&
         mapsOf(iteration).every(
           ({ rules, collects }) =>
-            // The number of pairs of a join without conditions is said for the whole run.
-            rules.every(({ object }) => object.kind !== 'join' || object.keys.length > 0) && collects.every(areOfRecords),
+            rules.every(({ object }) => object.kind !== 'join' || this.#canProbe(object, position)) && collects.every(areOfRecords),
         ),
     );
+  }
+
+  #canProbe({ join, keys, deferred }: Extract<ObjectPlan, { kind: 'join' }>, position: number): boolean {
+    const parents = this.#plan.scans.findIndex((scan) => sidesOf(scan).includes(join));
+    // The number of pairs of a join without conditions is said for the whole run.
+    return keys.length > 0 && !deferred && parents >= 0 && parents < position;
   }
 
   /** Positions of scans with sides of joins that the group reads. */
@@ -180,7 +190,8 @@ class Divider {
       const sides = sidesOf(scan).map((join) => this.#plan.joins[join] as Project);
       if (!sides.every((side) => isSameWhenever(side) && this.#isStrict(side))) return false;
     }
-    return bytes <= MOST_BUILD_BYTES;
+    const { threads, memoryBudgetBytes } = this.#request;
+    return bytes * threads <= memoryBudgetBytes * BUILD_SHARE;
   }
 
   #isStrict({ map }: Project): boolean {
