@@ -9,7 +9,7 @@ import { nodeId, type Statement } from '../../model/graph.ts';
 import type { Expression, Field, JoinCondition, LogicalSource, LogicalView, Origin, TriplesMap, ViewJoin } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
 import { readCondition } from '../join-condition.ts';
-import { type Context, type MappingNode, nameOfNode, nodeOf, only, textOf } from '../node.ts';
+import { type Context, leadsToNodeWith, type MappingNode, nameOfNode, nodeOf, only, textOf } from '../node.ts';
 import { readExpressionOf } from '../term-map.ts';
 import { formulationOf, readLogicalSource } from './logical-source.ts';
 
@@ -50,7 +50,7 @@ function readNewView(context: Context, statement: Statement, id: string): Logica
   if (node === undefined) return undefined;
   const base = only(context, node, 'viewOn');
   const on = base === undefined ? undefined : readSourceOrView(context, base);
-  const fields = readFields(context, node);
+  const fields = readFields(context, node, { in: on, trail: [] });
   const joins = [
     ...node.all('leftJoin').map((join) => readJoin(context, join, 'left')),
     ...node.all('innerJoin').map((join) => readJoin(context, join, 'inner')),
@@ -64,34 +64,62 @@ function readNewView(context: Context, statement: Statement, id: string): Logica
   return view;
 }
 
-function readFields(context: Context, node: MappingNode): readonly Field[] {
+/** What a field stands in: the source or view below, the format of a record of an iterable field, or the value of an expression field. */
+interface Within {
+  readonly in: LogicalSource | LogicalView | FieldFormulation | 'value' | undefined;
+  /** Ids of the fields around it. */
+  readonly trail: readonly string[];
+}
+
+type FieldFormulation = NonNullable<Extract<Field, { kind: 'iterable' }>['formulation']>;
+
+function readFields(context: Context, node: MappingNode, within: Within): readonly Field[] {
   return node
     .all('field')
-    .map((statement) => readField(context, statement))
+    .map((statement) => readField(context, statement, within))
     .filter((field) => field !== undefined);
 }
 
-function readField(context: Context, statement: Statement): Field | undefined {
+function readField(context: Context, statement: Statement, within: Within): Field | undefined {
   const { report } = context;
   const before = report.errors;
+  const id = nodeId(statement.object);
+  if (id !== undefined && within.trail.includes(id)) {
+    report.error(
+      'circle',
+      statement.origin,
+      `the field ${shorten(id)} stands within itself`,
+      'describe the inner field by a node of its own',
+    );
+    return undefined;
+  }
   const node = nodeOf(context, statement, 'field');
   if (node === undefined) return undefined;
+  const trail = [...within.trail, node.id];
   const name = nameOf(context, node);
   const iterator = only(context, node, 'iterator');
   const formulation = only(context, node, 'referenceFormulation');
-  const isIterable = iterator !== undefined || formulation !== undefined || node.classes.has('IterableField');
+  const draft = iteratorOfDraft(context, node, iterator, within);
+  const isIterable = iterator !== undefined || formulation !== undefined || draft !== undefined || node.classes.has('IterableField');
   const { origin } = node;
   if (isIterable) {
-    const kind = formulation === undefined ? undefined : formulationOf(context, formulation);
-    const path = iterator === undefined ? undefined : textOf(context, iterator, 'an iterator in quotes');
+    const named = formulation === undefined ? undefined : formulationOf(context, formulation);
+    const given = iterator ?? draft;
+    const path = given === undefined ? undefined : textOf(context, given, 'an iterator in quotes');
+    if (draft === undefined && node.valid && report.errors === before) checkExpressionless(context, node);
+    const kind = formulationWithin(context, formulation, named, within);
     if (path === undefined && kind === undefined && node.valid && report.errors === before)
       report.error('missing-iterator', origin, 'an iterable field has no iterator', 'add rml:iterator "…"');
-    const fields = readFields(context, node);
+    if (kind === undefined && isRow(within)) {
+      const hint = 'put it within a field with an expression, and say with rml:referenceFormulation how its value is read';
+      report.error('wrong-value', origin, 'a row has no records to iterate over', hint);
+    }
+    const fields = readFields(context, node, { in: kind ?? recordsOf(within), trail });
     if (name === undefined || !node.valid || report.errors > before) return undefined;
     return { kind: 'iterable', origin, name, formulation: kind, iterator: path, fields };
   }
   const expression = readExpressionOf(context, node);
-  const fields = readFields(context, node);
+  const fields = readFields(context, node, { in: 'value', trail });
   for (const nested of fields)
     if (nested.kind === 'expression' || nested.formulation === undefined)
       report.error(
@@ -102,6 +130,72 @@ function readField(context: Context, statement: Statement): Field | undefined {
       );
   if (name === undefined || expression === undefined || report.errors > before) return undefined;
   return { kind: 'expression', origin, name, expression, fields };
+}
+
+/** The format of the records that a field stands in, if they have one. */
+const recordsOf = ({ in: around }: Within): FieldFormulation | undefined => {
+  if (around === 'value' || around === undefined) return undefined;
+  if (typeof around === 'string') return around;
+  return around.kind === 'file' ? around.formulation : undefined;
+};
+
+/** Whether a field stands in rows of CSV or of a database. Views are checked with their names. */
+const isRow = ({ in: around }: Within): boolean =>
+  typeof around === 'object' ? around.kind !== 'view' && (around.kind !== 'file' || around.formulation === 'csv') : around === 'csv';
+
+/** Formats whose records have records within. */
+const hasRecordsWithin = (formulation: FieldFormulation | undefined): boolean => formulation !== undefined && formulation !== 'csv';
+
+/**
+ * The format of the document that an iterable field reads: undefined, if it iterates within the record around it.
+ *
+ * Naming the format of that record again changes nothing. Another format needs a value that holds the document.
+ */
+function formulationWithin(
+  { report }: Context,
+  statement: Statement | undefined,
+  named: FieldFormulation | undefined,
+  within: Within,
+): FieldFormulation | undefined {
+  if (statement === undefined || named === undefined || within.in === 'value' || within.in === undefined) return named;
+  const around = recordsOf(within);
+  if (named === around && hasRecordsWithin(around)) return undefined;
+  report.error(
+    'wrong-value',
+    statement.origin,
+    `${shorten((statement.object as { value: string }).value)} reads a document within a value, and this field stands in no value`,
+    'put it within a field with an expression, whose value is the document',
+  );
+  return undefined;
+}
+
+/**
+ * The reference of a field that has fields of its own over the same records: drafts of RML-LV had one kind of field, whose reference also iterated.
+ */
+function iteratorOfDraft(context: Context, node: MappingNode, iterator: Statement | undefined, within: Within): Statement | undefined {
+  const [reference] = node.all('reference');
+  if (reference === undefined || iterator !== undefined || !hasRecordsWithin(recordsOf(within))) return undefined;
+  const isDocument = node.all('field').every((field) => leadsToNodeWith(context, field, 'referenceFormulation'));
+  if (isDocument && !node.classes.has('IterableField')) return undefined;
+  context.report.warning(
+    'older-term',
+    reference.propertyOrigin,
+    'rml:reference on a field with fields of its own is not current: read as rml:iterator',
+    'write rml:iterator',
+  );
+  return reference;
+}
+
+/** Reports an expression of an iterable field: it would say nothing. */
+function checkExpressionless({ report }: Context, node: MappingNode): void {
+  for (const property of ['reference', 'template', 'constant', 'functionExecution'] as const)
+    for (const { propertyOrigin } of node.all(property))
+      report.error(
+        'wrong-value',
+        propertyOrigin,
+        `an iterable field takes an rml:iterator, not rml:${property}`,
+        'write a field with the expression, and within it an rml:IterableField with rml:referenceFormulation',
+      );
 }
 
 function nameOf(context: Context, node: MappingNode): string | undefined {
@@ -154,7 +248,7 @@ function readJoin(context: Context, statement: Statement, kind: ViewJoin['kind']
 }
 
 function readJoinedField(context: Context, statement: Statement): ViewJoin['fields'][number] | undefined {
-  const field = readField(context, statement);
+  const field = readField(context, statement, { in: 'value', trail: [] });
   if (field === undefined) return undefined;
   const { name, origin } = field;
   if (field.kind === 'expression' && field.fields.length === 0) return { name, origin, expression: field.expression };
