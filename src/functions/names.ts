@@ -8,6 +8,7 @@ export const NAMESPACES: Readonly<Record<string, string>> = {
   'idlab-fn': 'https://w3id.org/imec/idlab/function#',
   morph: 'https://github.com/morph-kgc/morph-kgc/function/built-in.ttl#',
   qm: 'http://w3id.org/quadmill/function#',
+  fns: 'http://example.com/functions/',
   rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#',
 };
 
@@ -156,6 +157,9 @@ export const qm = {
   language: own('language', 'string'),
 } as const;
 
+/** Those that the test cases of RML-FNML describe. */
+export const fns = { text: parameter('text', 'string', 'fns:stringParameter', 'fns:hasStringParameter') } as const;
+
 // ---------------------------------------------------------------- returns
 
 function returned(name: string, type: ReturnType, iri: string, ...others: readonly string[]): Return {
@@ -181,6 +185,9 @@ export const gives = {
   any: returned('any', 'any', 'qm:anyOut', 'grel:output_any', 'grel:o_any'),
   date: returned('date', 'date', 'qm:dateOut', 'grel:output_date', 'grel:o_date'),
   dateTime: returned('dateTime', 'dateTime', 'qm:dateTimeOut', 'grel:output_datetime', 'grel:o_datetime'),
+  fnsText: returned('text', 'string', 'fns:stringOutput', 'fns:hasStringOutput'),
+  fnsProtocol: returned('protocol', 'string', 'fns:protocolOutput', 'fns:hasProtocolOutput'),
+  fnsDomain: returned('domain', 'string', 'fns:domainOutput', 'fns:hasDomainOutput'),
   /** One of several returns of a function of the project's own. */
   named: (name: string): Return => returned(name, 'string', `qm:${name}Out`),
 } as const;

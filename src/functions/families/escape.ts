@@ -3,7 +3,7 @@ import { excerpt } from '../../core/fault.ts';
 import { encodeIriPart, encodeUriPart, fromBytes, toBytes } from '../../core/text.ts';
 import { define } from '../define.ts';
 import { DataError, type FunctionDefinition } from '../definition.ts';
-import { checked, gives, grel, idlab, qm } from '../names.ts';
+import { checked, fns, gives, grel, idlab, qm } from '../names.ts';
 
 const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const SCRIPT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b', '\f': '\\f' };
@@ -182,6 +182,32 @@ export const ESCAPE: readonly FunctionDefinition[] = [
       [['https://example.org/a#e'], 'e', 'fragment'],
       [['a/b'], null],
       [[null], null, 'path'],
+    ],
+  }),
+  define({
+    names: ['fns:parseURL'],
+    does: 'The protocol, the domain and the path of an address `protocol://domain/path`. Without a domain there is none of them.',
+    takes: [fns.text],
+    gives: [gives.fnsProtocol, gives.fnsDomain, gives.fnsText],
+    call: (text) => /^([^:/]+):\/\/([^/]*)\/?(.*)$/su.exec(text)?.slice(1) ?? [],
+    examples: [
+      [['https://example.org/a/b'], 'https'],
+      [['https://example.org/a/b'], 'example.org', 'domain'],
+      [['https://example.org/a/b'], 'a/b', 'text'],
+      [['https://example.org'], '', 'text'],
+      [['example.org/a'], null],
+      [[null], null],
+    ],
+  }),
+  define({
+    names: ['fns:schema'],
+    does: 'The text with `https://schema.org/` before it.',
+    takes: [fns.text],
+    gives: gives.fnsText,
+    call: (text) => `https://schema.org/${text}`,
+    examples: [
+      [['name'], 'https://schema.org/name'],
+      [[null], null],
     ],
   }),
   define({

@@ -22,6 +22,17 @@ function checkForm(form: string): void {
 
 export const TEXT: readonly FunctionDefinition[] = [
   define({
+    names: ['fns:helloworld'],
+    does: 'The text `Hello World!`.',
+    takes: [],
+    gives: gives.fnsText,
+    call: () => 'Hello World!',
+    examples: [
+      [[], 'Hello World!'],
+      [[], 'Hello World!', 'text'],
+    ],
+  }),
+  define({
     names: ['grel:toUpperCase', 'grel:toUppercase', 'grel:string_toUppercase'],
     does: 'The text in upper case.',
     takes: [grel.value],

@@ -170,7 +170,7 @@ export const CLASSES = {
   DatatypeMap: ['datatype map'],
   ChildMap: ['child map'],
   ParentMap: ['parent map'],
-  TermMap: TERM_MAPS,
+  TermMap: [...TERM_MAPS, 'input value map'],
   ExpressionMap: EXPRESSION_MAPS,
   PredicateObjectMap: ['predicate object map'],
   Join: ['join condition'],

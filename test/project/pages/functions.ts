@@ -43,6 +43,7 @@ const NOTES: Readonly<Record<string, string>> = {
   'idlab-fn': ', also known as `http://example.com/idlab/function/`',
   morph: ', functions of Morph-KGC',
   qm: ", Quadmill's own",
+  fns: ', functions that the test cases of RML-FNML describe',
 };
 
 function section(definition: FunctionDefinition): string {
