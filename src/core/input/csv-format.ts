@@ -1,11 +1,14 @@
 /**
- * Formats of numbers, booleans, dates and times in cells, as CSVW writes them.
+ * Formats of numbers, booleans, dates, times and other values in cells, as CSVW writes them.
  *
  * @see https://www.w3.org/TR/tabular-data-model/#parsing-cells
  */
 
 /** How the values of a column are written. */
-export type CsvFormat = NumberFormat | BooleanFormat | DateFormat;
+export type CsvFormat = ConvertedFormat | PatternFormat;
+
+/** How values are written whose lexical form is another one. */
+export type ConvertedFormat = NumberFormat | BooleanFormat | DateFormat;
 
 export interface NumberFormat {
   readonly kind: 'number';
@@ -29,11 +32,18 @@ export interface DateFormat {
   readonly pattern: string;
 }
 
+/** Texts, durations and other values, which are kept as they are written. */
+export interface PatternFormat {
+  readonly kind: 'pattern';
+  /** A regular expression of ECMAScript with Unicode rules, which matches somewhere in the cell. */
+  readonly source: string;
+}
+
 /** Gives the lexical form of XML Schema; undefined: the text is not written so. */
 export type Reformat = (text: string) => string | undefined;
 
 /** @returns undefined if the format is not valid */
-export function compileFormat(format: CsvFormat): Reformat | undefined {
+export function compileFormat(format: ConvertedFormat): Reformat | undefined {
   switch (format.kind) {
     case 'number':
       return compileNumber(format);

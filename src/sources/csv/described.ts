@@ -1,9 +1,10 @@
 /** Columns that CSVW describes: which column of the file a reference means, and which values it gives. */
 import { excerpt, Fault, type FaultPlace } from '../../core/fault.ts';
 import type { CsvColumn, CsvDialect } from '../../core/input/csv-dialect.ts';
-import { compileFormat, type Reformat } from '../../core/input/csv-format.ts';
+import { compileFormat, type PatternFormat, type Reformat } from '../../core/input/csv-format.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import { TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
+import { BoundedRegExp, UnboundedRegExp } from '../../regexp/linear.ts';
 import { canonicalDecimal, canonicalDouble } from '../../sql/numbers.ts';
 
 /** The described column that has a name or a title. */
@@ -29,11 +30,14 @@ export function valueOf(column: CsvColumn, nulls: readonly string[], place: Faul
   const isNull = new Set((column.nulls ?? nulls).map(toBytes));
   const fallback = column.default === undefined ? undefined : toBytes(column.default);
   const { datatype } = column;
-  const reformat = column.format === undefined ? undefined : compileFormat(column.format);
+  const { format } = column;
+  const reformat = format === undefined || format.kind === 'pattern' ? undefined : compileFormat(format);
+  const check = format?.kind === 'pattern' ? checkOf(format, place) : undefined;
   const withDefault = (text: string): string => (text === '' && fallback !== undefined ? fallback : text);
   const one = (cell: string): Value | null => {
     const text = withDefault(cell);
     if (isNull.has(text)) return null;
+    check?.(text);
     return datatype === undefined ? text : typed(text, datatype, reformat, place);
   };
   if (column.separator === undefined) return one;
@@ -43,6 +47,30 @@ export function valueOf(column: CsvColumn, nulls: readonly string[], place: Faul
     if (text === '') return null;
     const values = text.split(separator).flatMap((part) => one(part) ?? []);
     return values.length === 1 ? (values[0] as Value) : values;
+  };
+}
+
+/** @throws Fault record/term (from the closure) — the cell does not match, or is too long to be tried */
+function checkOf({ source }: PatternFormat, place: FaultPlace): (cell: string) => void {
+  const pattern = new BoundedRegExp(source, '', true);
+  const matches = (text: string): boolean => {
+    try {
+      return pattern.for(text).test(text);
+    } catch (error) {
+      if (!(error instanceof UnboundedRegExp)) throw error;
+      throw new Fault('record/term', `The csvw:format of a column is not tried: ${error.message}`, {
+        place: { ...place, value: excerpt(text) },
+        hint: 'No repetition within a repetition, and no look-around or back-reference, makes it fast',
+      });
+    }
+  };
+  return (cell) => {
+    const text = fromBytes(cell);
+    if (matches(text)) return;
+    throw new Fault('record/term', `A cell does not match the csvw:format of its column, ${excerpt(source)}`, {
+      place: { ...place, value: excerpt(text) },
+      hint: 'Correct the cell, or name it with csvw:null',
+    });
   };
 }
 

@@ -6,6 +6,7 @@
 import type { CsvColumn } from '../../../core/input/csv-dialect.ts';
 import { booleanFormatOf, type CsvFormat, compileFormat, type NumberFormat, partsOfDate } from '../../../core/input/csv-format.ts';
 import { XSD } from '../../../core/value.ts';
+import { BoundedRegExp } from '../../../regexp/linear.ts';
 import { nodeId, type Statement } from '../../model/graph.ts';
 import type { Dialect } from '../../model/model.ts';
 import { shorten, USUAL_PREFIXES } from '../../vocabulary/namespaces.ts';
@@ -156,19 +157,39 @@ function readFormat(context: Context, pointer: Statement, datatype: string): Csv
   }
   if (datatype === `${XSD}boolean`) return booleanFormatOf(object.value) ?? wrong('the texts of true and false, such as "Y|N"');
   const expected = DATE_PARTS[datatype];
-  if (expected === undefined) {
-    const hint = 'formats of numbers, booleans, dates and times are read; check the value with a function, such as grel:string_match';
-    report.error(
-      'not-supported',
-      origin,
-      `csvw:format of ${shorten(datatype)}, a regular expression, is not supported by this version`,
-      hint,
-    );
-    return undefined;
-  }
+  if (expected === undefined) return patternOf(context, statement);
   const parts = partsOfDate(object.value);
   const fits = parts?.date === expected.date && parts.time === expected.time;
   return fits ? { kind: 'date', pattern: object.value } : wrong(expected.example);
+}
+
+/**
+ * A regular expression: the format of all other datatypes.
+ *
+ * @see https://www.w3.org/TR/tabular-data-model/#formats-for-other-types
+ */
+function patternOf(context: Context, { object, origin }: Statement): CsvFormat | undefined {
+  const { report } = context;
+  const found = `csvw:format is a regular expression here, and ${describeTerm(object)}`;
+  if (object.kind === 'blank') {
+    report.error('wrong-value', origin, `${found} is none`);
+    return undefined;
+  }
+  context.hasRegExps = true;
+  try {
+    if (!new BoundedRegExp(object.value, '', true).isUnbounded) return { kind: 'pattern', source: object.value };
+    report.error(
+      'wrong-value',
+      origin,
+      `${found} could take hours: it repeats what repeats`,
+      'no repetition within a repetition makes it fast',
+    );
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const reason = error.message.replace(/^Invalid regular expression: \/.*\/\w*: /s, '');
+    report.error('wrong-value', origin, `${found} is none: ${reason}`, 'it has the syntax of ECMAScript with Unicode rules');
+  }
+  return undefined;
 }
 
 const DATE_TIME = { date: true, time: true, example: 'a pattern such as "yyyy-MM-ddTHH:mm:ss"' };

@@ -11,6 +11,7 @@ import { type Graph, nodeId, type Statement } from '../../model/graph.ts';
 import type { Dialect, Origin, RdfTerm } from '../../model/model.ts';
 import { lookUp, shorten, USUAL_PREFIXES } from '../../vocabulary/namespaces.ts';
 import { type Context, describeTerm, orList, RDF_TYPE, reportUnknown } from '../node.ts';
+import { inheritedBy } from './csvw-group.ts';
 import { readSchema } from './csvw-schema.ts';
 
 const CSVW = USUAL_PREFIXES.csvw as string;
@@ -117,6 +118,13 @@ export function readTable(context: Context, id: string, ofMapping: Dialect): Tab
       );
     }
   }
+  const ofGroup = inheritedBy(context, id);
+  for (const statement of ofGroup) {
+    const name = statement.property.slice(CSVW.length);
+    if (name !== 'null' && !pointers.has(name)) pointers.set(name, statement);
+  }
+  if (nulls.length === 0)
+    for (const statement of ofGroup) if (statement.property === `${CSVW}null`) nulls.push(...textsOf(context, statement, 'null'));
   const dialect = pointers.get('dialect');
   const schema = pointers.get('tableSchema');
   const read: Partial<TableDialect> | undefined = dialect === undefined ? {} : readDialect(context, dialect);

@@ -21,6 +21,7 @@ import type { Dialect, FileSource, LogicalSource, LogicalView } from '../../mode
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, RDF_TYPE, readNode, reportUnknown, textOf } from '../node.ts';
 import { isTable, readTable, tableUrl } from './csvw.ts';
+import { tableMeantBy } from './csvw-group.ts';
 import { checkPaging } from './paging.ts';
 import { isService, readSparqlSource, resultsOf } from './sparql-source.ts';
 import { asksDatabase, isDatabase, readLogicalTable, readSqlSource } from './sql-source.ts';
@@ -42,7 +43,7 @@ const COMPRESSIONS: Readonly<Record<string, FileSource['compression']>> = {
 
 /** Source descriptions that are not files, by namespace, with their display names. */
 const FOREIGN_SOURCES: readonly (readonly [string, string])[] = [
-  ['http://www.w3.org/ns/csvw#', 'a CSVW description other than csvw:Table'],
+  ['http://www.w3.org/ns/csvw#', 'a CSVW description other than csvw:Table and csvw:TableGroup'],
   ['http://www.w3.org/ns/dcat#', 'a DCAT description other than dcat:Distribution and dcat:Dataset'],
   ['http://www.w3.org/ns/hydra/core#', 'a Hydra web API'],
 ];
@@ -54,7 +55,9 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
   const before = report.errors;
   const node = nodeOf(context, statement, 'logical source');
   if (node === undefined) return undefined;
-  const source = meantBy(context, only(context, node, 'source'));
+  const named = meantBy(context, only(context, node, 'source'));
+  const source = named === undefined ? undefined : tableMeantBy(context, named);
+  if (named !== undefined && source === undefined) return undefined;
   const sourceId = source === undefined ? undefined : nodeId(source.object);
   if (source !== undefined && sourceId !== undefined && isService(graph, sourceId)) return readSparqlSource(context, node, source);
   const isForeign = sourceId !== undefined && describeForeign(context, sourceId) !== undefined;
