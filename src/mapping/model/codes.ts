@@ -30,6 +30,10 @@ export const DIAGNOSTIC_CODES = {
     severity: 'warning',
     summary: 'A term type stands on a constant, which is a term already and keeps its own type.',
   },
+  'ill-typed': {
+    severity: 'warning',
+    summary: 'The text of a constant is no value of its datatype, such as "abc" of xsd:integer. RDF allows it, so it is written as it is.',
+  },
   'incomplete-annotation': {
     severity: 'error',
     summary: 'A structural annotation of a logical view does not say what it promises, of which fields, or of which target.',

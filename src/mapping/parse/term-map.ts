@@ -11,6 +11,7 @@ import type { Individual, Place, Property } from '../vocabulary/vocabulary.ts';
 import { type ExpressionReader, readCall } from './functions.ts';
 import { readTargets } from './logical-target.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, reportUnknown, textOf, withArticle } from './node.ts';
+import { checkLiteral, foldLiteral } from './objects/literal.ts';
 
 type TermPlace = Extract<Place, 'subject map' | 'predicate map' | 'object map' | 'graph map' | 'gather map' | 'datatype map'>;
 type TermKind = RdfTerm['kind'];
@@ -68,6 +69,7 @@ export function readConstant(context: Context, statement: Statement, place: Term
   const found = constantOf(context, statement, `${shorten(statement.property)}Map`, KINDS[place].includes('literal'));
   const expression = found === undefined ? undefined : readConstantAs(context, found, place, undefined, shorten(statement.property));
   if (expression === undefined || !checkConstant(context, expression, place)) return undefined;
+  checkLiteral(context, expression);
   const termType = termTypeOfConstant(expression.term);
   return { kind: 'term', origin: statement.origin, termType, expression, language: undefined, datatype: undefined };
 }
@@ -119,6 +121,8 @@ function withoutTargets(context: Context, node: MappingNode, place: TermPlace): 
       return undefined;
     }
     expression = { kind: 'fresh', origin: node.origin };
+    if (isNameless) reportLiteralProperties(context, [languageStatement, datatypeStatement], 'a map that makes collections');
+    if (report.errors > before) return undefined;
     if (isNameless)
       return {
         kind: 'term',
@@ -146,13 +150,10 @@ function withoutTargets(context: Context, node: MappingNode, place: TermPlace): 
     );
   }
   if (termType !== 'literal') {
-    for (const statement of [languageStatement, datatypeStatement]) {
-      if (statement === undefined) continue;
-      const isOlder = lookUp('properties', statement.property)?.dialect !== 'rml';
-      const message = `${shorten(statement.property)} on a map that makes ${expression.kind === 'constant' ? 'a constant ' : ''}${KIND_NAMES[kindOf(termType)]}${expression.kind === 'constant' ? '' : 's'}`;
-      if (isOlder) report.warning('contradiction', statement.origin, message, 'remove it: only literals have a language or a datatype');
-      else report.error('contradiction', statement.origin, message, 'only literals have a language or a datatype');
-    }
+    const kind = KIND_NAMES[kindOf(termType)];
+    const makes = expression.kind === 'constant' ? `a constant ${kind}` : `${kind}s`;
+    reportLiteralProperties(context, [languageStatement, datatypeStatement], `a map that makes ${makes}`);
+    if (expression.kind === 'constant') checkUri(context, expression, termType);
     if (report.errors === before && node.valid)
       return {
         kind: 'term',
@@ -177,10 +178,26 @@ function withoutTargets(context: Context, node: MappingNode, place: TermPlace): 
   return folded === undefined || condition === undefined ? folded : { ...folded, expression: conditional(condition, folded.expression) };
 }
 
+/** Reports languages and datatypes where no literals are made. Older documents often have them. */
+function reportLiteralProperties({ report }: Context, statements: readonly (Statement | undefined)[], where: string): void {
+  for (const statement of statements) {
+    if (statement === undefined) continue;
+    const message = `${shorten(statement.property)} on ${where}`;
+    const isOlder = lookUp('properties', statement.property)?.dialect !== 'rml';
+    if (isOlder) report.warning('contradiction', statement.origin, message, 'remove it: only literals have a language or a datatype');
+    else report.error('contradiction', statement.origin, message, 'only literals have a language or a datatype');
+  }
+}
+
 /** The condition of a node (rml:condition): its values are left out for rows where it is not true. */
 function readCondition(context: Context, node: MappingNode): Expression | undefined {
   const statement = only(context, node, 'condition');
-  return statement === undefined ? undefined : readExpressionMap(context, statement, 'condition');
+  const condition = statement === undefined ? undefined : readExpressionMap(context, statement, 'condition');
+  if (condition?.kind === 'constant' && condition.term.value !== 'true') {
+    const message = `a condition is met where it is true, and this one is ${describeTerm(condition.term)} for every record: nothing is made`;
+    context.report.warning('contradiction', condition.origin, message, 'write a function, such as idlab-fn:equal');
+  }
+  return condition;
 }
 
 const conditional = (condition: Expression | undefined, then: Expression): Expression =>
@@ -330,6 +347,12 @@ function checkIriText({ report }: Context, origin: Origin, text: string, termTyp
   return true;
 }
 
+/** Warns of a constant IRI that its term type does not allow. Texts that become IRIs have been checked as such. */
+function checkUri(context: Context, { term, origin }: Constant, termType: TermType): void {
+  if (term.kind === 'iri' && termType === 'uri')
+    checkIriText(context, origin, term.value, termType, `the constant ${JSON.stringify(term.value)}`);
+}
+
 function checkConstant(context: Context, constant: Constant, place: TermPlace): boolean {
   const kinds = KINDS[place];
   if (kinds.includes(constant.term.kind)) return true;
@@ -420,29 +443,3 @@ function readLanguage(context: Context, statement: Statement): Expression | unde
 }
 
 const LANGUAGE_HINT = 'a language tag is for example "en" or "de-CH" (BCP 47)';
-
-/** Merges a constant language or datatype into a constant literal, so that nothing is left to do per record. */
-function foldLiteral(context: Context, map: TermMap): TermMap | undefined {
-  const { expression, language, datatype } = map;
-  if (expression.kind !== 'constant' || expression.term.kind !== 'literal' || (language === undefined && datatype === undefined))
-    return map;
-  const { term } = expression;
-  if (datatype?.expression.kind === 'constant' && datatype.expression.term.value === term.datatype) return { ...map, datatype: undefined };
-  if (term.language !== undefined || term.datatype !== `${XSD}string`) {
-    const has = term.language !== undefined ? `language ${JSON.stringify(term.language)}` : `datatype ${shorten(term.datatype)}`;
-    const origin: Origin = (language ?? datatype)?.origin ?? map.origin;
-    context.report.error('contradiction', origin, `the constant has the ${has} already`, 'remove one of the two');
-    return undefined;
-  }
-  if (language?.kind === 'constant') {
-    const tagged: RdfTerm = { ...term, datatype: RDF_LANG_STRING, language: language.term.value };
-    return { ...map, expression: { ...expression, term: tagged }, language: undefined };
-  }
-  if (datatype?.expression.kind === 'constant') {
-    const typed: RdfTerm = { ...term, datatype: datatype.expression.term.value };
-    return { ...map, expression: { ...expression, term: typed }, datatype: undefined };
-  }
-  return map;
-}
-
-const RDF_LANG_STRING = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#langString';

@@ -114,7 +114,16 @@ function readBaseIri(context: Context, node: MappingNode): string | undefined {
   const statement = only(context, node, 'baseIRI');
   if (statement === undefined) return undefined;
   const { object, origin } = statement;
-  if (object.kind !== 'blank' && hasScheme(object.value) && findNotInIri(object.value) < 0) return object.value;
+  if (object.kind !== 'blank' && hasScheme(object.value) && findNotInIri(object.value) < 0) {
+    if (object.kind === 'literal')
+      context.report.warning(
+        'text-for-iri',
+        origin,
+        `rml:baseIRI takes an IRI, found ${describeTerm(object)}: read as one`,
+        'write it in <…>',
+      );
+    return object.value;
+  }
   context.report.error('wrong-value', origin, `rml:baseIRI takes an absolute IRI, found ${describeTerm(object)}`, 'write <http://…/>');
   return undefined;
 }

@@ -74,6 +74,7 @@ const EXAMPLES: Readonly<Record<Exclude<DiagnosticCode, keyof typeof OF_YARRRML 
   rml:leftJoin [ rml:parentLogicalView <#view> ; rml:joinCondition [ rml:child "name" ; rml:parent "name" ] ]`),
   contradiction: object('[ rml:reference "name" ; rml:language "en" ; rml:datatype ex:text ]'),
   'ignored-term-type': object('[ rml:constant "Ada" ; rml:termType rml:IRI ]').replace('"Ada"', 'ex:ada').replace('rml:IRI', 'rml:Literal'),
+  'ill-typed': object('[ rml:constant "abc" ; rml:datatype ex:text ]').replace('ex:text', '<http://www.w3.org/2001/XMLSchema#integer>'),
   'incomplete-gather-map': object('[ rml:gather ( [ rml:reference "name" ] ) ]'),
   'incomplete-annotation': view(`rml:field [ rml:fieldName "name" ; rml:reference "name" ] ;
   rml:structuralAnnotation [ a rml:UniqueAnnotation ]`),
