@@ -9,7 +9,7 @@ import type { Conversion } from './conversion.ts';
 import { jsonLd } from './json-ld.ts';
 import { rdfJson } from './rdf-json.ts';
 import { rdfXml } from './rdf-xml.ts';
-import { refuseGraph, refuseQuoted } from './refusals.ts';
+import { refuseGraph, refuseQuoted, refuseStar } from './refusals.ts';
 import { turtle } from './turtle.ts';
 
 export interface FormatOptions {
@@ -63,12 +63,12 @@ const CONVERSIONS: Readonly<Record<Exclude<FormatOptions['format'], 'rdfjson'>, 
   // What is written of Turtle is N3 as well, with the same meaning.
   n3: ({ prefixes }) => withoutQuoted('N3', withoutGraphs('N3', turtle(prefixes))),
   rdfxml: ({ prefixes, encoding = 'utf-8' }) =>
-    withoutQuoted('RDF/XML', withoutGraphs('RDF/XML', rdfXml(prefixes, encoding.toUpperCase()))),
+    withoutQuoted('RDF/XML', withoutGraphs('RDF/XML', rdfXml(prefixes, encoding.toUpperCase())), refuseStar),
 };
 
-const withoutQuoted = (format: string, { add, end }: Conversion): Conversion => ({
+const withoutQuoted = (format: string, { add, end }: Conversion, refuse = refuseQuoted): Conversion => ({
   add(subject, predicate, object, graph) {
-    refuseQuoted(format, subject, predicate, object);
+    refuse(format, subject, predicate, object);
     return add(subject, predicate, object, graph);
   },
   end,

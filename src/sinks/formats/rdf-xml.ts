@@ -1,13 +1,17 @@
 /**
  * N-Quads → RDF/XML. Statements of one subject that follow each other share an `rdf:Description`; a subject that comes back gets another one.
  *
+ * A triple term of RDF 1.2 is the content of its property (`rdf:parseType="Triple"`). Readers of RDF 1.1 would pass over it, and those of RDF 1.2 look
+ * for `rdf:version`, which stands on the description: nothing is known of later statements when the root is written.
+ *
  * A predicate is an element name: its IRI is split before the longest end that is a name of XML. The namespace is declared at the root if
  * the mapping declares a prefix for it, otherwise at the element.
  *
- * @see https://www.w3.org/TR/rdf-syntax-grammar/ and https://www.w3.org/TR/xml-names/
+ * @see https://www.w3.org/TR/rdf-syntax-grammar/, https://www.w3.org/TR/rdf12-xml/ and https://www.w3.org/TR/xml-names/
  */
 import { excerpt, Fault } from '../../core/fault.ts';
 import { findNotInIri, fromBytes, toBytes, unescapeTerm } from '../../core/text.ts';
+import { isTripleTerm, termsOfQuoted } from '../../nquads/terms.ts';
 import type { Conversion } from './conversion.ts';
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
@@ -16,7 +20,7 @@ const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 const SYNTAX_NAMES: ReadonlySet<string> = new Set(
   [
     ...['RDF', 'ID', 'about', 'parseType', 'resource', 'nodeID', 'datatype', 'Description', 'li'],
-    ...['aboutEach', 'aboutEachPrefix', 'bagID'],
+    ...['aboutEach', 'aboutEachPrefix', 'bagID', 'annotation', 'annotationNodeID', 'version'],
   ].map((local) => RDF + local),
 );
 /** Namespaces that are bound to one prefix for ever. */
@@ -52,14 +56,23 @@ export function rdfXml(prefixes: Readonly<Record<string, string>> = {}, encoding
     return element;
   };
 
+  const propertyWith = (predicate: string, object: string): string => {
+    const element = elementOf(predicate);
+    if (!isTripleTerm(object)) return propertyOf(element, object);
+    const [s, p, o] = termsOfQuoted(object);
+    const inner = `      <rdf:Description ${resource(s, 'rdf:about')}>\n    ${propertyWith(p, o)}      </rdf:Description>\n`;
+    return `    <${element} rdf:parseType="Triple">\n${inner}    </${nameOf(element)}>\n`;
+  };
+
   let pending = `<?xml version="1.0" encoding="${encoding}"?>\n<rdf:RDF${namespaces.join('')}>\n`;
   let subject = '';
   const close = (): string => (subject === '' ? '' : '  </rdf:Description>\n');
   return {
     add(s, p, o) {
-      const property = propertyOf(elementOf(p), o);
-      if (s === subject) return property;
-      const text = `${pending}${close()}  <rdf:Description ${resource(s, 'rdf:about')}>\n${property}`;
+      const property = propertyWith(p, o);
+      const version = isTripleTerm(o) ? ' rdf:version="1.2"' : '';
+      if (s === subject && version === '') return property;
+      const text = `${pending}${close()}  <rdf:Description ${resource(s, 'rdf:about')}${version}>\n${property}`;
       pending = '';
       subject = s;
       return text;
@@ -105,8 +118,13 @@ function propertyOf(element: string, object: string): string {
       : kind === '^'
         ? ` rdf:datatype="${escapeAttribute(object.slice(end + 4, -1))}"`
         : '';
+  return `    <${element}${attribute}>${text}</${nameOf(element)}>\n`;
+}
+
+/** An element without its declaration. */
+function nameOf(element: string): string {
   const space = element.indexOf(' ');
-  return `    <${element}${attribute}>${text}</${space === -1 ? element : element.slice(0, space)}>\n`;
+  return space === -1 ? element : element.slice(0, space);
 }
 
 const resource = (term: string, attribute: string): string =>

@@ -23,3 +23,16 @@ export function refuseQuoted(format: string, subject: string, predicate: string,
     },
   );
 }
+
+/** @throws Fault mapping/invalid — the subject or the object is a quoted triple of RDF-star */
+export function refuseStar(format: string, subject: string, predicate: string, object: string): void {
+  if (!isQuoted(subject) && !isQuoted(object)) return;
+  throw new Fault(
+    'mapping/invalid',
+    `The mapping makes a statement with a quoted triple, and ${format} has triples as terms in RDF 1.2 alone`,
+    {
+      place: { value: excerpt(fromBytes(`${subject} ${predicate} ${object}`)) },
+      hint: 'Ask for RDF 1.2 (--rdf 1.2, RDF_VERSION), or for the format nquads, ntriples, turtle or trig',
+    },
+  );
+}

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect } from '@jest/globals';
+import { parse as parseOxigraph } from 'oxigraph';
 import { toBytes } from '../../../src/core/text.ts';
 import { eachStatement } from '../../../src/nquads/terms.ts';
 import { FORMAT_EXTENSION, OUTPUT_FORMATS, type OutputFormat, SERIALIZATIONS } from '../../../src/sinks/sink.ts';
@@ -296,13 +297,48 @@ describe.each([
     expect(text.slice(text.includes('\n\n') ? text.indexOf('\n\n') + 2 : 0)).toBe(expected);
   });
 
-  test.each(['jsonld', 'n3', 'rdfxml', 'rdfjson'] as const)('is refused in %s', async (format) => {
+  test.each(['jsonld', 'n3', 'rdfjson'] as const)('is refused in %s', async (format) => {
     for (const line of LINES) {
       await expect(convert(format, [line])).rejects.toMatchObject({
         code: 'mapping/invalid',
-        message: expect.stringMatching(`${name}, and (JSON-LD|N3|RDF/XML|RDF/JSON) has none`),
+        message: expect.stringMatching(`${name}, and (JSON-LD|N3|RDF/JSON) has none`),
         place: { value: expect.stringContaining('<http://e/p>') },
       });
     }
   });
+});
+
+test('RDF/XML refuses quoted triples of RDF-star, and says that RDF 1.2 has a way', async () => {
+  for (const line of [
+    '<< <http://e/s> <http://e/p> "5" >> <http://e/p> "x" .\n',
+    '<http://e/s> <http://e/p> << _:b <http://e/p> "5" >> .\n',
+  ])
+    await expect(convert('rdfxml', [line])).rejects.toMatchObject({
+      code: 'mapping/invalid',
+      message: expect.stringContaining('quoted triple, and RDF/XML has triples as terms in RDF 1.2 alone'),
+      hint: expect.stringContaining('--rdf 1.2'),
+      place: { value: expect.stringContaining('<http://e/p>') },
+    });
+});
+
+test('RDF/XML has triple terms, also within each other, and what stands beside them', async () => {
+  const XSD = 'http://www.w3.org/2001/XMLSchema#';
+  const lines = [
+    '<http://e/a/s> <http://e/a/p> "before" .',
+    `<http://e/a/s> <http://e/a/p> <<( <http://e/x> <http://e/ns/q> "5"^^<${XSD}integer> )>> .`,
+    '<http://e/a/s> <http://e/a/p> "a & b"@en .',
+    '_:t1 <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( _:b <http://other/p> <<( <http://e/x> <http://e/ns/q> "< \\" )>> é"@de )>> )>> .',
+    '_:t1 <http://e/ns/says> _:b .',
+    '<http://e/a/s> <http://e/a/p> <<( _:b <http://e/ns/q> <http://e/?a&b> )>> .',
+  ];
+  const [text = ''] = await convert('rdfxml', [toBytes(`${lines.join('\n')}\n`)]);
+  // The only reader of triple terms in RDF/XML that is at hand.
+  const found = parseOxigraph(text, { format: 'application/rdf+xml' });
+  expect(found.map((quad) => `${quad} .`).toSorted()).toEqual(lines.toSorted());
+  expect(text.match(/rdf:version="1\.2"/g)).toHaveLength(3);
+});
+
+test('RDF/XML without triple terms names no version', async () => {
+  const [text = ''] = await convert('rdfxml', ['<http://e/a/s> <http://e/a/p> "x" .\n']);
+  expect(text).not.toContain('rdf:version');
 });
