@@ -6,12 +6,12 @@ import { nodeId, type Statement } from '../model/graph.ts';
 import type { Expression, LogicalTarget, Origin, RdfTerm, TermMap, TermType } from '../model/model.ts';
 import { parseTemplate } from '../model/template.ts';
 import { isLanguageTag, namesLanguage } from '../vocabulary/language-tag.ts';
+import { checkLiteral, foldLiteral } from '../vocabulary/literal.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import type { Individual, Place, Property } from '../vocabulary/vocabulary.ts';
 import { type ExpressionReader, readCall } from './functions.ts';
 import { readTargets } from './logical-target.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, reportUnknown, textOf, withArticle } from './node.ts';
-import { checkLiteral, foldLiteral } from './objects/literal.ts';
 
 type TermPlace = Extract<Place, 'subject map' | 'predicate map' | 'object map' | 'graph map' | 'gather map' | 'datatype map'>;
 type TermKind = RdfTerm['kind'];
@@ -69,7 +69,7 @@ export function readConstant(context: Context, statement: Statement, place: Term
   const found = constantOf(context, statement, `${shorten(statement.property)}Map`, KINDS[place].includes('literal'));
   const expression = found === undefined ? undefined : readConstantAs(context, found, place, undefined, shorten(statement.property));
   if (expression === undefined || !checkConstant(context, expression, place)) return undefined;
-  checkLiteral(context, expression);
+  checkLiteral(context.report, expression);
   const termType = termTypeOfConstant(expression.term);
   return { kind: 'term', origin: statement.origin, termType, expression, language: undefined, datatype: undefined };
 }
@@ -174,7 +174,7 @@ function withoutTargets(context: Context, node: MappingNode, place: TermPlace): 
   if (!node.valid || report.errors > before) return undefined;
   const targets = datatype?.targets === undefined ? {} : { targets: datatype.targets };
   const map: TermMap = { kind: 'term', origin: node.origin, termType, expression, language, datatype, ...targets };
-  const folded = foldLiteral(context, map);
+  const folded = foldLiteral(context.report, map);
   return folded === undefined || condition === undefined ? folded : { ...folded, expression: conditional(condition, folded.expression) };
 }
 

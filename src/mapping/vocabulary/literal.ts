@@ -1,9 +1,9 @@
 /** Literals of constant maps: what their languages, datatypes and texts say together. */
-import { XSD } from '../../../core/value.ts';
-import type { Expression, Origin, RdfTerm, TermMap } from '../../model/model.ts';
-import { isLexicalForm } from '../../vocabulary/lexical-form.ts';
-import { shorten } from '../../vocabulary/namespaces.ts';
-import type { Context } from '../node.ts';
+import { XSD } from '../../core/value.ts';
+import type { Report } from '../model/diagnostics.ts';
+import type { Expression, Origin, RdfTerm, TermMap } from '../model/model.ts';
+import { isLexicalForm } from './lexical-form.ts';
+import { shorten } from './namespaces.ts';
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 const LANG_STRING = `${RDF}langString`;
@@ -15,13 +15,13 @@ const OF_LANGUAGES = [LANG_STRING, `${RDF}dirLangString`];
  *
  * @returns undefined, with a diagnostic, if they contradict each other
  */
-export function foldLiteral(context: Context, map: TermMap): TermMap | undefined {
-  const folded = fold(context, map);
-  if (folded?.expression.kind === 'constant') checkLiteral(context, folded.expression);
+export function foldLiteral(report: Report, map: TermMap): TermMap | undefined {
+  const folded = fold(report, map);
+  if (folded?.expression.kind === 'constant') checkLiteral(report, folded.expression);
   return folded;
 }
 
-function fold({ report }: Context, map: TermMap): TermMap | undefined {
+function fold(report: Report, map: TermMap): TermMap | undefined {
   const { expression, language, datatype } = map;
   const typed = datatype?.expression.kind === 'constant' ? datatype.expression.term.value : undefined;
   if (datatype !== undefined && typed !== undefined && OF_LANGUAGES.includes(typed)) {
@@ -48,7 +48,7 @@ function fold({ report }: Context, map: TermMap): TermMap | undefined {
 }
 
 /** Warns of a constant whose text is no value of its datatype: RDF allows it, and nobody means it. */
-export function checkLiteral({ report }: Context, { term, origin }: Extract<Expression, { kind: 'constant' }>): void {
+export function checkLiteral(report: Report, { term, origin }: Extract<Expression, { kind: 'constant' }>): void {
   if (term.kind !== 'literal' || isLexicalForm(term.value, term.datatype)) return;
   const message = `the text ${JSON.stringify(term.value)} is no ${shorten(term.datatype)}: it is written as it is`;
   report.warning('ill-typed', origin, message, 'correct the text, or its datatype');
