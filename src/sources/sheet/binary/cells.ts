@@ -8,6 +8,7 @@ import { booleanCell, type CellValue, errorCell } from '../values/cell-value.ts'
 import type { Shown } from '../values/number-format.ts';
 import { numberCell, serialCell } from '../values/numbers.ts';
 import type { SharedStrings } from '../xlsx/strings.ts';
+import { FormulaValues } from './formulas.ts';
 
 /** What cells refer to. */
 export interface CellContext {
@@ -24,6 +25,7 @@ export class BinaryCells {
   hiddenRows = 0;
   merged = 0;
   firstMerged: string | undefined;
+  readonly formulas: FormulaValues;
 
   readonly #context: CellContext;
   #row = -1;
@@ -32,6 +34,7 @@ export class BinaryCells {
 
   constructor(context: CellContext) {
     this.#context = context;
+    this.formulas = new FormulaValues((row, column) => cellName(context.table.sheet, row, column));
   }
 
   /**
@@ -62,6 +65,16 @@ export class BinaryCells {
     const shown = all[format];
     const text = String(value);
     this.#put(shown === undefined || shown === 'number' ? numberCell(text) : serialCell(text, shown, date1904));
+  }
+
+  /**
+   * The number that a formula had when the file was saved.
+   *
+   * @param isDue the file says that it is to be calculated when the workbook is opened
+   */
+  formulaNumber(value: number, format: number, isDue: boolean): void {
+    this.formulas.number(value, isDue, this.#row, this.#column);
+    this.number(value, format);
   }
 
   /** @param text characters */

@@ -91,7 +91,7 @@ async function openSheet(file: CompoundFile, options: ReadOptions): Promise<Shee
       table,
       bytesRead: file.sizeBytes,
       fill: () => records.next(),
-      warnings: () => remarks(table, cells.hiddenRows, cells.merged, cells.firstMerged),
+      warnings: () => [...remarks(table, cells.hiddenRows, cells.merged, cells.firstMerged), ...cells.formulas.warnings()],
       async close() {
         await records.close();
         await strings.close();
@@ -222,6 +222,8 @@ class BookReader implements RecordHandler {
 }
 
 const NONE: SheetReference = { first: -1, last: -1 };
+/** Flags of a formula: to be calculated with the next calculation, and when the file is opened. Some libraries set the second alone. */
+const DUE = 3;
 
 function checkBegin(type: number, bytes: Buffer, input: string): void {
   if (type !== TYPE.begin) throw damaged(input, 'its records do not begin where they should');
@@ -336,9 +338,14 @@ class RowReader implements RecordHandler {
 
   /** The value that the formula had when the file was saved. @see [MS-XLS] 2.5.133 */
   #formula(bytes: Buffer): void {
-    if (bytes.readUInt16LE(12) !== 0xffff) this.#cells.number(bytes.readDoubleLE(6), bytes.readUInt16LE(4));
-    else if (bytes[6] === 0) this.#wantsText = true;
-    else if (bytes[6] === 1) this.#cells.boolean(bytes.readUInt8(8));
-    else if (bytes[6] === 2) this.#cells.error(bytes.readUInt8(8));
+    const cells = this.#cells;
+    if (bytes.readUInt16LE(12) !== 0xffff) {
+      cells.formulaNumber(bytes.readDoubleLE(6), bytes.readUInt16LE(4), (bytes.readUInt16LE(14) & DUE) !== 0);
+      return;
+    }
+    cells.formulas.other();
+    if (bytes[6] === 0) this.#wantsText = true;
+    else if (bytes[6] === 1) cells.boolean(bytes.readUInt8(8));
+    else if (bytes[6] === 2) cells.error(bytes.readUInt8(8));
   }
 }

@@ -87,7 +87,7 @@ export async function openXlsb(archive: Archive, options: ReadOptions): Promise<
       return archive.bytesRead;
     },
     fill: () => records.next(),
-    warnings: () => remarks(table, cells.hiddenRows, cells.merged, cells.firstMerged),
+    warnings: () => [...remarks(table, cells.hiddenRows, cells.merged, cells.firstMerged), ...cells.formulas.warnings()],
     async close() {
       await records.close();
       await strings.close();
@@ -191,6 +191,8 @@ class StringReader implements RecordHandler {
 const VALUE = 8;
 /** Types of cells that stand right of the one before, and so lack the column, are greater by so much. */
 const SHORT = BRT.shortBlank - BRT.blank;
+/** The flag of a formula that is to be calculated with the next calculation. @see [MS-XLSB] 2.5.97.51 */
+const DUE = 2;
 
 class RowReader implements RecordHandler {
   ended = false;
@@ -230,13 +232,16 @@ class RowReader implements RecordHandler {
   #value(type: number, bytes: Buffer, at: number): void {
     const cells = this.#cells;
     const format = bytes.readUIntLE(at - 4, 3);
+    if (type === BRT.formulaText || type === BRT.formulaBoolean || type === BRT.formulaError) cells.formulas.other();
     switch (type) {
       case BRT.rk:
         cells.number(rkNumber(bytes.readInt32LE(at)), format);
         break;
       case BRT.real:
-      case BRT.formulaNumber:
         cells.number(bytes.readDoubleLE(at), format);
+        break;
+      case BRT.formulaNumber:
+        cells.formulaNumber(bytes.readDoubleLE(at), format, (bytes.readUInt16LE(at + 8) & DUE) !== 0);
         break;
       case BRT.shared:
         cells.shared(bytes.readUInt32LE(at));

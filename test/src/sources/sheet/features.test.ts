@@ -87,12 +87,38 @@ const HEADERS: readonly (readonly [csv: object, columns: readonly string[], rows
 ];
 
 /** A formula of XLS with the value 0 in the place of the number 0.125. */
-const xlsFormula = (value: Buffer): Buffer =>
-  changeXls(cellsOf('xls', [0.125]), (type, content) =>
-    type === 0x0203 && content.readDoubleLE(6) === 0.125
-      ? xlsRecord(0x06, Buffer.concat([content.subarray(0, 6), value, u16(0), u32(0), u16(3), Buffer.from([0x1e, 1, 0])]))
+const xlsFormula = (value: Buffer, flags = 0, others: readonly Cell[] = []): Buffer =>
+  changeXls(cellsOf('xls', [0.125, ...others]), (type, content) =>
+    type === 0x0203 && content.readDoubleLE(6) >= 0.125
+      ? xlsRecord(
+          0x06,
+          Buffer.concat([
+            content.subarray(0, 6),
+            content.readDoubleLE(6) === 0.125 ? value : content.subarray(6, 14),
+            u16(content.readDoubleLE(6) === 0.125 ? flags : 0),
+            u32(0),
+            u16(3),
+            Buffer.from([0x1e, 1, 0]),
+          ]),
+        )
       : undefined,
   );
+
+/** A formula of XLSB with a number. */
+const xlsbFormula = (value: number, flags = 0): Buffer => xlsbRecord(9, u32(0, 0), double(value), u16(flags), u32(0, 0));
+
+/** What is said of formulas without a value; undefined: nothing. */
+const says =
+  (format: WorkbookFormat, bytes: () => Buffer, expected: readonly string[], said: string | undefined): Check =>
+  async () => {
+    const { rows, warnings } = await readSheet(bytes(), ['a'], {}, format);
+    expect(rows.map(([value]) => value)).toEqual(expected);
+    expect(warnings).toEqual(said === undefined ? [] : [`${said} (input people.${format}, sheet One)`]);
+  };
+const FIRST_ZERO =
+  'A formula has the value 0, which one that was never calculated has as well (first One!A2): save the file in a spreadsheet program if the values are wrong';
+const TWO_ZEROS =
+  '2 formulas have the value 0, which those that were never calculated have as well (first One!A2): save the file in a spreadsheet program if the values are wrong';
 
 const bomb = (format: WorkbookFormat): Check => {
   const rows = [['a'], ...Array.from({ length: 90 }, () => ['x'.repeat(900_000)])];
@@ -287,8 +313,24 @@ const FEATURES: Readonly<Record<string, Feature>> = {
   'a formula without a value': {
     xlsx: refuses('xlsx', () => xlsxOf('<c><f>1+1</f></c>'), isUncalculated),
     ods: refuses('ods', () => odsOf('<table:table-cell table:formula="of:=1+1"/>'), isUncalculated),
-    xls: gives('xls', () => xlsFormula(double(0)), ['0^^integer']),
-    xlsb: gives('xlsb', () => xlsbOf(xlsbRecord(9, u32(0, 0), double(0), u16(0), u32(0, 0))), ['0^^integer']),
+    xls: async () => {
+      const due = (flags: number) => () => xlsFormula(double(0), flags, [2.5]);
+      await says('xls', () => xlsFormula(double(0)), ['0^^integer'], FIRST_ZERO)();
+      // Where another formula has a value, the sheet was calculated, and a formula is told to be due or has the value 0.
+      await says('xls', due(0), ['0^^integer', '2.5E0^^double'], undefined)();
+      await says('xls', due(2), ['0^^integer', '2.5E0^^double'], FIRST_ZERO)();
+      await says('xls', due(1), ['0^^integer', '2.5E0^^double'], FIRST_ZERO)();
+      await says('xls', () => xlsFormula(double(1)), ['1^^integer'], undefined)();
+      await says('xls', () => cellsOf('xls', [0]), ['0^^integer'], undefined)();
+    },
+    xlsb: async () => {
+      await says('xlsb', () => xlsbOf(xlsbFormula(0), xlsbFormula(0)), ['0^^integer', '0^^integer'], TWO_ZEROS)();
+      await says('xlsb', () => xlsbOf(xlsbFormula(0), xlsbFormula(7)), ['0^^integer', '7^^integer'], undefined)();
+      await says('xlsb', () => xlsbOf(xlsbFormula(0, 2), xlsbFormula(7)), ['0^^integer', '7^^integer'], FIRST_ZERO)();
+      const text = xlsbRecord(8, u32(0, 0), wide('ok'), u16(0), u32(0, 0));
+      await says('xlsb', () => xlsbOf(xlsbFormula(0), text), ['0^^integer', 'ok'], undefined)();
+      await says('xlsb', () => cellsOf('xlsb', [0]), ['0^^integer'], undefined)();
+    },
   },
   'encrypted workbooks': {
     xlsx: refuses('xlsx', encryptedPackage, encrypted),
