@@ -7,6 +7,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Fault, type FaultPlace } from '../core/fault.ts';
 import { canonicalEncoding } from '../core/input/encoding-name.ts';
+import { assertText } from './no-text.ts';
 
 const MARKS: readonly (readonly [mark: readonly number[], encoding: string])[] = [
   [[0xef, 0xbb, 0xbf], 'utf-8'],
@@ -30,7 +31,7 @@ type Bytes = AsyncIterable<Uint8Array>;
  *
  * @param input the document's name for messages, already redacted
  * @throws Fault source/encoding — at once for an unknown label; while reading for bytes that are invalid in the encoding, with the byte
- * offset in the original document if that is UTF-8 or UTF-32
+ * offset in the original document if that is UTF-8 or UTF-32; source/type — the first bytes are those of a file that is no text
  * @see https://www.rfc-editor.org/rfc/rfc2781#section-4.3 and https://encoding.spec.whatwg.org/#names-and-labels
  */
 export function toUtf8(
@@ -62,7 +63,9 @@ async function* transcode(
         firstBytes += next.value.length;
       }
     }
-    const { encoding, skip } = settle(Buffer.concat(first.map((chunk) => chunk.subarray(0, HEAD_BYTES))), label, sniff, input);
+    const head = Buffer.concat(first.map((chunk) => chunk.subarray(0, HEAD_BYTES)));
+    assertText(head, input);
+    const { encoding, skip } = settle(head, label, sniff, input);
     const convert = converter(encoding, skip, input);
     let left = skip;
     for (const chunk of first) {

@@ -26,6 +26,8 @@ const LONG_NUMBER = /[0-9]{16}/;
 const SEQUENCE_ADVICE =
   'A record separator begins a JSON text sequence: it is read as such when its name ends in .json-seq, or with --input-format jsonl';
 
+const MARKUP = 'It begins as XML or HTML does: compare the name of the input, or the answer of its server, with what it holds';
+
 // What the grammar allows next: `expect`.
 const VALUE = 0;
 const VALUE_OR_CLOSE = 1;
@@ -471,7 +473,8 @@ export class JsonSplitter extends JsonWindow {
   private checkScalar(): void {
     if (this.last === this.first) this.unexpected(this.first);
     if (LITERAL.test(this.text())) return;
-    this.fail(`${JSON.stringify(this.text().slice(0, 40))} is no JSON value`, this.first, undefined);
+    const text = this.text().slice(0, 40);
+    this.fail(`${JSON.stringify(text)} is no JSON value`, this.first, text.startsWith('<') ? MARKUP : undefined);
   }
 
   /** Decides how a scalar that is a piece must be parsed. */

@@ -11,7 +11,56 @@ const ENCODING_HINT = 'declare it with rml:encoding';
 const PACKED = gzipSync(`id,name\n${Array.from({ length: 5000 }, (_, i) => `${i},name ${(i * 7919) % 10_007}\n`).join('')}`);
 const DAMAGED = Buffer.from(PACKED).fill(0xff, 2000, 2100);
 
+const bytes = (...values: readonly number[]): Buffer => Buffer.concat([Buffer.from(values), Buffer.alloc(600)]);
+const ZIP = bytes(0x50, 0x4b, 3, 4);
+const COMPOUND = bytes(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1);
+const PARQUET = Buffer.from('PAR1\x15\x04\x15', 'latin1');
+const SQLITE = Buffer.from('SQLite format 3\0', 'latin1');
+const HTML = '<!doctype html><html><body><p>Not found<br></body></html>';
+const ENTITIES = '<!DOCTYPE people [<!ENTITY a "&b;&b;"><!ENTITY b "&a;&a;">]>';
+
+/** Files of another format than their name says. */
+const OTHER_FORMATS: readonly Row[] = [
+  ['a workbook that is named .csv', csv(ZIP), 'source/type', {}, ['people.csv', 'a zip archive, perhaps a workbook', '.xlsx']],
+  ['a workbook that is named .json', json(ZIP), 'source/type', {}, ['people.json', 'a zip archive']],
+  ['a workbook that is named .xml', xml(ZIP), 'source/type', {}, ['people.xml', 'a zip archive']],
+  [
+    'a workbook that is named .csv, with a declared encoding',
+    { ...csv(ZIP), 'mapping.ttl': encoded(CSV, 'UTF-16') },
+    'source/type',
+    {},
+    ['a zip archive, perhaps a workbook'],
+  ],
+  ['XLS that is named .csv', csv(COMPOUND), 'source/type', {}, ['Office 97–2003', '.xls']],
+  ['gzip that is named .csv', csv(PACKED), 'source/type', {}, ['compressed by gzip', '.gz']],
+  ['gzip that is named .json', json(PACKED), 'source/type', {}, ['compressed by gzip', 'rml:compression']],
+  ['Parquet that is named .csv', csv(PARQUET), 'source/type', {}, ['a Parquet file', '.parquet']],
+  ['an SQLite file that is named .csv', csv(SQLITE), 'source/type', {}, ['an SQLite database', 'jdbc:sqlite:']],
+  ['a PDF that is named .csv', csv('%PDF-1.7\n'), 'source/type', {}, ['a PDF document']],
+  ['an image that is named .xml', xml(bytes(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)), 'source/type', {}, ['an image']],
+  ['JSON that is named .csv', csv('{"people":[]}'), 'mapping/reference', { expression: 'id' }, ['no column "id"', 'people']],
+  ['HTML that is named .csv', csv(HTML), 'mapping/reference', { expression: 'id' }, ['no column "id"', '<!doctype html>']],
+  ['HTML that is named .json', json(HTML), 'source/malformed', { line: 1 }, ['is no JSON value', 'as XML or HTML does']],
+  ['CSV that is named .json', json('id,name\n1,Ada\n'), 'source/malformed', { line: 1 }, ['"id" is no JSON value']],
+  ['JSON that is named .xml', xml('{"people":[]}'), 'source/malformed', { line: 1 }, ['text before the root element']],
+  ['HTML that is named .xml', xml(HTML), 'source/malformed', { line: 1 }, ['people.xml', 'begins nothing that may stand here']],
+];
+
+const TOO_DEEP: readonly Row[] = [
+  ['JSON that is too deep', json(`{"people":${'['.repeat(2000)}`), 'limit/exceeded', {}, ['nested more than 1000 levels deep']],
+  ['XML that is too deep', xml(`<people>${'<person>'.repeat(20_000)}`), 'limit/exceeded', {}, ['nested more than 10000 levels deep']],
+  [
+    'entities in a circle',
+    xml(`${ENTITIES}<people><person id="&a;"/></people>`),
+    'source/malformed',
+    { line: 1 },
+    ['"&a;" is not one of XML\'s own', 'are not read'],
+  ],
+];
+
 export const BROKEN_INPUTS: readonly Row[] = [
+  ...OTHER_FORMATS,
+  ...TOO_DEEP,
   [
     'a quote in CSV that is never closed',
     csv('id,name\n1,Ada\n2,"Zoe\n3,Kim\n'),

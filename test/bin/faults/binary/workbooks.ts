@@ -166,6 +166,37 @@ const BINARY_WORKBOOKS: readonly Row[] = [
   ],
 ];
 
+const ODS = ods({ sheets: TABLES });
+const table = (content: Uint8Array, sheet?: string) => files('ods', content, sheet);
+
+const ODS_ALONE: readonly Row[] = [
+  ['an empty ODS', table(Buffer.alloc(0)), 'source/malformed', {}, ['people.ods', 'is empty']],
+  ['text that is named .ods', table(Buffer.from('id,name\n1,Ada\n')), 'source/malformed', {}, ['a zip archive), and is none', '.csv']],
+  [
+    'ODS that is cut off',
+    table(ODS.subarray(0, 400)),
+    'source/malformed',
+    {},
+    ['The workbook is damaged', 'Fetch or write the file again'],
+  ],
+  [
+    'a damaged part of ODS',
+    table(zip(odsParts({ sheets: TABLES }), { damaged: 'content.xml' })),
+    'source/malformed',
+    {},
+    ['The workbook is damaged', 'content.xml'],
+  ],
+  ['XLS that is named .ods', table(XLS), 'source/type', {}, ['Excel 97', 'Name it .xls']],
+  [
+    'elements of ODS that are too deep',
+    table(ods({ sheets: TABLES, parts: { 'content.xml': `<office:document-content>${DEEP}</office:document-content>` } })),
+    'limit/exceeded',
+    {},
+    ['nested more than 256 levels deep'],
+  ],
+  ['no such sheet in ODS', table(ODS, '#Peopel'), 'source/missing', {}, ['no sheet, range or name "Peopel"', 'Did you mean People?']],
+];
+
 const XLSX_AND_ODS: readonly Row[] = [
   ['an empty file', book(Buffer.alloc(0)), 'source/malformed', {}, ['people.xlsx', 'is empty']],
   [
@@ -292,4 +323,4 @@ const XLSX_AND_ODS: readonly Row[] = [
   ['a workbook without sheets', book(xlsx({ sheets: {} })), 'source/malformed', {}, ['no sheet with cells']],
 ];
 
-export const BROKEN_WORKBOOKS: readonly Row[] = [...XLSX_AND_ODS, ...BINARY_WORKBOOKS];
+export const BROKEN_WORKBOOKS: readonly Row[] = [...XLSX_AND_ODS, ...ODS_ALONE, ...BINARY_WORKBOOKS];
