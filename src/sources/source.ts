@@ -176,9 +176,9 @@ export interface Scan {
   nested?(iteration: number, iterator: string): NestedRecords;
   /**
    * The natural datatype of every value of this reference, if the source knows it beforehand (SQL columns): the accessor's texts are then
-   * in its canonical form. undefined: plain strings, or values with their own datatype.
+   * in its canonical form. null: no value has one, all are plain strings. undefined: plain strings, or values with their own datatype.
    */
-  datatype?(iteration: number, reference: string): string | undefined;
+  datatype?(iteration: number, reference: string): string | null | undefined;
   /**
    * All records, in batches. Ends early, with the fault `run/cancelled`, within one batch of `signal`.
    *

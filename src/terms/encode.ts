@@ -199,8 +199,8 @@ function compileLiteral({ value: expression, language, datatype }: Literal, rows
   if (then.kind === 'read' || then.kind === 'cell') {
     const natural = rows.datatype(then);
     // Canonical forms contain nothing that needs an escape.
-    if (natural !== undefined) return literal(expression, rows, `"${datatypeSuffix(natural)}`, identity);
-    if (!rows.typed) return literal(expression, rows, '"');
+    if (typeof natural === 'string') return literal(expression, rows, `"${datatypeSuffix(natural)}`, identity);
+    if (natural === null || !rows.typed) return literal(expression, rows, '"');
   } else if (then.kind !== 'call') return literal(expression, rows, '"');
   const values = compileValues(expression, rows);
   return { before: '"', after: '', text: (record, position) => naturalText(values(record, position), rows), constant: undefined };

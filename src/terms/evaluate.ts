@@ -27,8 +27,11 @@ export interface Accessors {
   readonly encoded: (column: Column) => (row: unknown) => Text;
   /** Whether accessors may return values with a natural datatype. */
   readonly typed: boolean;
-  /** The natural datatype of all plain texts that the accessor returns, which are then canonical; undefined: not known beforehand. */
-  readonly datatype: (leaf: Leaf) => string | undefined;
+  /**
+   * The natural datatype of all plain texts that the accessor returns, which are then canonical; null: no value has one; undefined: not known
+   * beforehand.
+   */
+  readonly datatype: (leaf: Leaf) => string | null | undefined;
   /**
    * Part of the labels of per-record blank nodes. It keeps apart records with the same position: those of the run's slices (`s` and the
    * 0-based index of the slice) and of several documents of one source (`d` and the document's number). `s2`, `d1`, `s2d1`; empty: neither.
@@ -142,7 +145,7 @@ export function compileValues(expression: Expression, rows: Accessors): ValuesOf
     case 'cell': {
       const read = accessorOf(expression, rows);
       const natural = rows.datatype(expression);
-      if (natural === undefined) return read;
+      if (natural === undefined || natural === null) return read;
       const typed = (value: Value): Value => (typeof value === 'string' ? new TypedValue(value, natural) : value);
       return (row, position) => {
         const values = read(row, position);

@@ -32,7 +32,7 @@ import { RandomAccess } from './file/random-access.ts';
 import { BrokenParquet } from './file/thrift.ts';
 import { ChunkPages } from './pages/chunk.ts';
 import type { LeafValues } from './pages/values.ts';
-import { converted, datatypeOf, type LeafValue, leafValues, nodesOf, written } from './values/leaf-values.ts';
+import { converted, datatypeOf, hasNoDatatype, type LeafValue, leafValues, nodesOf, written } from './values/leaf-values.ts';
 
 const BATCH_ROWS = 128;
 const MAX_DEPTH = 100;
@@ -176,12 +176,13 @@ class ParquetScan implements Scan {
     return (row) => read((row as Row).at(slot));
   }
 
-  datatype(iteration: number, reference: string): string | undefined {
+  datatype(iteration: number, reference: string): string | null | undefined {
     const { name, csv } = this.#options;
     if (!this.#isTyped || this.#items[iteration] !== undefined || csv?.columns !== undefined) return undefined;
     const place = { input: name, expression: reference };
     const target = targetOf(reference, this.#schema, place, (text) => this.#parse(text, place));
-    return target.kind === 'value' ? datatypeOf(target.leaf.leaf) : undefined;
+    if (target.kind !== 'value') return undefined;
+    return hasNoDatatype(target.leaf.leaf) ? null : datatypeOf(target.leaf.leaf);
   }
 
   nested(iteration: number, iterator: string): NestedRecords {
@@ -347,7 +348,8 @@ class ParquetScan implements Scan {
         this.#reading = name;
         return column.take(size);
       });
-      const rows = Array.from({ length: size }, (_, position) => new Row(taken, position));
+      const rows: Row[] = new Array(size);
+      for (let position = 0; position < size; position++) rows[position] = new Row(taken, position);
       this.#reading = undefined;
       left -= size;
       yield* this.#batchesOf(rows);
@@ -427,12 +429,19 @@ class ParquetScan implements Scan {
 function valueAccessor(slot: number, nulls: readonly string[], place: FaultPlace): Accessor {
   const isNull = new Set(nulls.map(toBytes));
   const unreadable = ({ message, value }: UnreadableValue): Fault => new Fault('record/term', message, { place: { ...place, value } });
+  if (isNull.size === 0)
+    return (row) => {
+      const value = (row as Row).at(slot) as LeafValue | null;
+      if (typeof value === 'string' || value === null) return value;
+      if (value instanceof UnreadableValue) throw unreadable(value);
+      return value;
+    };
   return (row) => {
     const value = (row as Row).at(slot) as LeafValue | null;
     if (value === null) return null;
-    if (typeof value === 'string') return isNull.size > 0 && isNull.has(value) ? null : value;
+    if (typeof value === 'string') return isNull.has(value) ? null : value;
     if (value instanceof UnreadableValue) throw unreadable(value);
-    return isNull.size > 0 && (isNull.has(value.written) || isNull.has(value.text)) ? null : value;
+    return isNull.has(value.written) || isNull.has(value.text) ? null : value;
   };
 }
 

@@ -37,7 +37,8 @@ export function openSql({ session, sql, columns, position, nulls, origin }: SqlR
     },
     datatype(_, reference) {
       const column = columns[position(reference)] as Column;
-      return hasOwnForms(column) ? undefined : column.datatype;
+      if (hasOwnForms(column)) return undefined;
+      return column.datatype ?? (column.value === undefined ? null : undefined);
     },
     async *batches(): AsyncGenerator<Batch> {
       let first = 0;

@@ -52,15 +52,17 @@ const ROWS: readonly Row[] = VALUES.flatMap((a) => VALUES.map((b) => ({ a, b }))
 const planned = (map: TermMap) =>
   termOf(map, (reference, origin) => ({ kind: 'read', origin, record: { id: 0, name: '' }, reference }), BASE, { map: 'm', columns: [] });
 
+const PLAIN = { typed: false, datatype: undefined };
+
 /** The token that each row makes; undefined where it makes none. */
 const tokensOf = (map: TermMap): readonly (string | undefined)[] => tokensOfTerm(planned(map));
 
-function tokensOfTerm(of: RowTerm): readonly (string | undefined)[] {
+function tokensOfTerm(of: RowTerm, natural: { typed: boolean; datatype: null | undefined } = PLAIN): readonly (string | undefined)[] {
   const term = compileTerm(of, {
     accessor: (leaf) => (record) => toBytes((record as Row)[(leaf as Read).reference as 'a']),
     encoded: () => () => null,
-    typed: false,
-    datatype: () => undefined,
+    typed: natural.typed,
+    datatype: () => natural.datatype,
     slice: '',
     run: 'r',
     order: String,
@@ -142,6 +144,14 @@ describe('what a term says of its record', () => {
   test('no two records with one term differ in what it says', () => {
     const wrong = ALL.filter((map) => told(map).some((name) => contradictions(map).includes(name)));
     expect(wrong.map(nameOf)).toEqual([]);
+  });
+
+  test('a source that knows beforehand that no value has a datatype makes the same literals', () => {
+    const term = planned(reference('literal'));
+    const plain = tokensOfTerm(term);
+    expect(plain).toContain('"\\""');
+    expect(tokensOfTerm(term, { typed: true, datatype: undefined })).toEqual(plain);
+    expect(tokensOfTerm(term, { typed: true, datatype: null })).toEqual(plain);
   });
 
   test('the values that are searched show what must not be claimed', () => {

@@ -148,7 +148,8 @@ class PagedScan implements Scan {
   }
 
   datatype(iteration: number, reference: string): string | undefined {
-    return this.#page.scan.datatype?.(iteration, reference);
+    // Values of the next page may have datatypes where those of this one have none.
+    return this.#page.scan.datatype?.(iteration, reference) ?? undefined;
   }
 
   unmatched(iteration: number): readonly string[] {

@@ -67,6 +67,7 @@ export function plainReader<T>(bytes: Buffer, from: number, type: LeafType, valu
   if (width === undefined)
     return values.ofText === undefined ? new Slices(bytes, from, type, values) : new Texts(bytes, from, type, values.ofText);
   if (type.physical === 'INT32') return new Integers(bytes, from, values);
+  if (type.physical === 'INT64') return new Longs(bytes, from, values);
   return new Fixed(bytes, from, width, fixedValue(bytes, type, values));
 }
 
@@ -74,15 +75,6 @@ export function plainReader<T>(bytes: Buffer, from: number, type: LeafType, valu
 function fixedValue<T>(bytes: Buffer, { physical, length }: LeafType, values: LeafValues<T>): (at: number) => T {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   switch (physical) {
-    case 'INT64':
-      return (at) => {
-        const high = view.getInt32(at + 4, true);
-        if (high >= -0x200000 && high < 0x200000) {
-          const value = high * 0x100000000 + view.getUint32(at, true);
-          if (Number.isSafeInteger(value)) return values.ofInteger(value);
-        }
-        return values.ofLong(view.getBigInt64(at, true));
-      };
     case 'FLOAT':
       return (at) => values.ofFloat(view.getFloat32(at, true), 32);
     case 'DOUBLE':
@@ -141,6 +133,35 @@ class Integers<T> implements ValueReader<T> {
       into[i] = ofInteger(
         (bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 24),
       );
+    this.#at = at;
+  }
+}
+
+/** As `Integers`, of INT64. */
+class Longs<T> implements ValueReader<T> {
+  readonly #bytes: Buffer;
+  readonly #view: DataView;
+  readonly #values: LeafValues<T>;
+  #at: number;
+
+  constructor(bytes: Buffer, from: number, values: LeafValues<T>) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#at = from;
+    this.#values = values;
+  }
+
+  read(into: T[], count: number): void {
+    const bytes = this.#bytes;
+    const view = this.#view;
+    const values = this.#values;
+    let at = this.#at;
+    if (at + count * 8 > bytes.length) throw new BrokenParquet(CUT_OFF);
+    for (let i = 0; i < count; i++, at += 8) {
+      const high = view.getInt32(at + 4, true);
+      const value = high * 0x100000000 + view.getUint32(at, true);
+      into[i] = Number.isSafeInteger(value) ? values.ofInteger(value) : values.ofLong(view.getBigInt64(at, true));
+    }
     this.#at = at;
   }
 }

@@ -68,6 +68,9 @@ export function datatypeOf({ physical, annotation }: Leaf): string | undefined {
   }
 }
 
+/** Whether the values of a column are texts, and none has a datatype. */
+export const hasNoDatatype = ({ annotation: { kind } }: Leaf): boolean => kind === 'text' || kind === 'uuid';
+
 /** @throws BrokenParquet — the annotation does not fit the physical type */
 export function leafValues(leaf: Leaf): LeafValues<LeafValue> {
   const { physical, annotation } = leaf;
@@ -224,7 +227,8 @@ function shortDecimal(value: number, scale: number): TypedValue {
   const whole = Math.floor(size / one);
   const fraction = size - whole * one;
   const text = value < 0 ? `-${integerText(whole)}` : integerText(whole);
-  return new TypedValue(text + (canonical[fraction] as string), DECIMAL, text + (written[fraction] as string));
+  const asWritten = text + (written[fraction] as string);
+  return new TypedValue(written[fraction] === canonical[fraction] ? asWritten : text + (canonical[fraction] as string), DECIMAL, asWritten);
 }
 
 /** Digits of a number in two's complement. */

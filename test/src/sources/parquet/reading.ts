@@ -46,10 +46,12 @@ async function rowsOf(scan: Scan, references: readonly string[]): Promise<unknow
   return rows;
 }
 
-function shown(values: Values, datatype: string | undefined): unknown {
+function shown(values: Values, datatype: string | null | undefined): unknown {
   if (values === null) return null;
   if (Array.isArray(values)) return values.map((value) => shown(value, datatype));
-  if (typeof values === 'string') return fromBytes(values) + (datatype === undefined ? '' : `^^${datatype.replace(XSD, '')}`);
+  if (typeof values === 'string')
+    return fromBytes(values) + (datatype === undefined || datatype === null ? '' : `^^${datatype.replace(XSD, '')}`);
+  if (datatype === null) throw new Error('a value has a datatype, and its column promises that none has');
   const { text, written, datatype: own } = values as TypedValue;
   return `${text}^^${own.replace(XSD, '')}${written === text ? '' : `=${written}`}`;
 }
