@@ -109,8 +109,8 @@ class Sqlite implements Engine {
     const statement = this.#database.prepare(sql);
     statement.setReadBigInts(true);
     statement.setReturnArrays(true);
-    const writers = statement.columns().map(({ type }) => writer(expected(type ?? undefined)));
-    return new SqliteCursor(statement, statement.iterate(...parameters), writers);
+    const columns = statement.columns().map(({ type }) => writing(expected(type ?? undefined)));
+    return new SqliteCursor(statement, statement.iterate(...parameters), columns);
   }
 }
 
@@ -118,27 +118,35 @@ class SqliteCursor implements Cursor {
   /** The iterator of the package does not keep its statement alive. */
   readonly statement: Statement;
   readonly #rows: Iterator<readonly Cell[]>;
-  readonly #writers: readonly ((cell: Cell) => string | null)[];
+  readonly #columns: readonly Writing[];
 
-  constructor(statement: Statement, rows: Iterator<readonly Cell[]>, writers: readonly ((cell: Cell) => string | null)[]) {
+  constructor(statement: Statement, rows: Iterator<readonly Cell[]>, columns: readonly Writing[]) {
     this.statement = statement;
     this.#rows = rows;
-    this.#writers = writers;
+    this.#columns = columns;
   }
 
   next(): readonly (string | null)[] | undefined {
     const { done, value } = this.#rows.next();
     if (done === true) return undefined;
-    const texts: (string | null)[] = [];
-    for (let i = 0; i < value.length; i++) texts.push((this.#writers[i] as (cell: Cell) => string | null)(value[i] as Cell));
-    return texts;
+    return value.map((cell, i) => textOf(cell, this.#columns[i] as Writing));
   }
 
   fill(batch: CellWriter): boolean {
+    const columns = this.#columns;
     while (!batch.full) {
-      const row = this.next();
-      if (row === undefined) return true;
-      batch.add(row);
+      const { done, value } = this.#rows.next();
+      if (done === true) return true;
+      for (let i = 0; i < value.length; i++) {
+        const cell = value[i] as Cell;
+        const column = columns[i] as Writing;
+        if (typeof cell === 'bigint' && column.integer === '') {
+          const number = Number(cell);
+          if (Number.isSafeInteger(number)) batch.addInteger(number);
+          else batch.add(String(cell));
+        } else if (typeof cell !== 'number' || column.real !== '' || !batch.addHundredths(cell)) batch.add(textOf(cell, column));
+      }
+      batch.endRow();
     }
     return false;
   }
@@ -148,22 +156,32 @@ class SqliteCursor implements Cursor {
   }
 }
 
+/** What stands in front of the values of a column, by their storage class: a mark, or nothing where the class is expected. */
+interface Writing {
+  readonly integer: string;
+  readonly real: string;
+  readonly text: string;
+  readonly blob: string;
+}
+
 /** @param expected the storage classes that are not marked */
-function writer(expected: string): (cell: Cell) => string | null {
-  const [integer, real, text, blob] = ['i', 'r', 't', 'b'].map((storage) => (expected.includes(storage) ? '' : MARK + storage));
-  return (cell) => {
-    if (cell === null) return null;
-    switch (typeof cell) {
-      case 'bigint':
-        return integer + integerText(cell);
-      case 'string': // a text that begins with the mark is marked, too
-        return cell.charCodeAt(0) === 0 ? `${MARK}t${cell}` : text + cell;
-      case 'number':
-        return real + realText(cell);
-      default:
-        return blob + Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString('hex').toUpperCase();
-    }
-  };
+function writing(expected: string): Writing {
+  const before = (storage: string): string => (expected.includes(storage) ? '' : MARK + storage);
+  return { integer: before('i'), real: before('r'), text: before('t'), blob: before('b') };
+}
+
+function textOf(cell: Cell, { integer, real, text, blob }: Writing): string | null {
+  if (cell === null) return null;
+  switch (typeof cell) {
+    case 'bigint':
+      return integer + integerText(cell);
+    case 'string': // a text that begins with the mark is marked, too
+      return cell.charCodeAt(0) === 0 ? `${MARK}t${cell}` : text + cell;
+    case 'number':
+      return real + realText(cell);
+    default:
+      return blob + Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString('hex').toUpperCase();
+  }
 }
 
 /** A small number has its text sooner than a BigInt. */

@@ -10,6 +10,7 @@ import { readDirectMapping } from '../../../../src/sql/direct-mapping/direct-map
 import { openSession } from '../../../../src/sql/drivers/open.ts';
 import { parseJdbcUrl } from '../../../../src/sql/jdbc/jdbc.ts';
 import { openSqliteWriter, writeSqlite } from '../../../servers/databases/sqlite.ts';
+import { Random } from '../../../support/random.ts';
 
 const OPTIONS: SessionOptions = { connectSeconds: 5, statementSeconds: 20, lockSeconds: 1 };
 
@@ -125,6 +126,37 @@ test('rows of many batches keep their order, their nulls and every character', a
     const i = index + 1;
     if (id !== String(i) || x !== (i % 7 === 0 ? null : expected(i))) throw new Error(`row ${i} is ${id}, ${x}`);
   });
+});
+
+test('integers of every length have their digits', async () => {
+  const powers = Array.from({ length: 19 }, (_, i) => 10n ** BigInt(i));
+  const edges = [0n, 2n ** 31n - 1n, 2n ** 31n, 2n ** 32n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 63n - 1n];
+  const values = [...powers.flatMap((power) => [power - 1n, power, power + 1n]), ...edges].flatMap((value) => [value, -value]);
+  const path = join(directory, 'digits.db');
+  await writeSqlite(
+    path,
+    `CREATE TABLE t (n INTEGER PRIMARY KEY, x INTEGER); INSERT INTO t VALUES ${values.map((value, i) => `(${i}, ${value})`).join(', ')}`,
+  );
+  const rows = await withSession(path, (session) => allRows(session, 'SELECT x FROM t ORDER BY n'));
+  expect(rows.map(([x]) => x)).toEqual(values.map(String));
+});
+
+test('reals have the digits of their shortest text', async () => {
+  const random = new Random(7);
+  const hundredths = Array.from({ length: 3000 }, () => Math.floor(random.next() * 10 ** random.between(1, 12)) / 100);
+  const reals = Array.from({ length: 500 }, () => random.next() * 10 ** random.between(0, 9));
+  const edges = [0, -0, 0.01, 0.1, 0.29, 0.57, 1.005, 1.15, 4.35, 100, 1e15, 1e21, 21474836.47, 21474836.48, 0.001, 1e-7];
+  const values = [...edges, ...hundredths, ...reals].flatMap((value) => [value, -value]);
+  const path = join(directory, 'reals.db');
+  const writer = openSqliteWriter(path);
+  writer.exec('CREATE TABLE t (n INTEGER PRIMARY KEY, x REAL); BEGIN');
+  // As parameters: the library reads literals of SQL less exactly.
+  const insert = writer.prepare('INSERT INTO t VALUES (?, ?)');
+  for (const [i, value] of values.entries()) insert.run(i, value);
+  writer.exec('COMMIT');
+  writer.close();
+  const read = await withSession(path, (session) => allRows(session, 'SELECT x FROM t ORDER BY n'));
+  expect(read.map(([x]) => x)).toEqual(values.map(String));
 });
 
 test('the catalogue has tables, keys and references', async () => {
