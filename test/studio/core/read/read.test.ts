@@ -1,8 +1,8 @@
 /** Text → document: what is drawn, what stays text and why, and texts with errors. */
 import { describe, expect } from '@jest/globals';
+import { findingsIn } from '../../../../studio/core/commands/invariants.ts';
 import type { Edge, Entity } from '../../../../studio/core/document.ts';
 import { recordOf, recordsOf } from '../../../../studio/core/elements/records.ts';
-import { findingsIn } from '../../../../studio/core/invariants.ts';
 import { print } from '../../../../studio/core/print/print.ts';
 import { read } from '../../../../studio/core/read/read.ts';
 import { share, sharedTest, test } from '../../../support/jest/extent.ts';

@@ -1,7 +1,7 @@
 /** Carrying one command out, and what has changed by it. */
 import type { Command } from '../../../../studio/core/commands/command.ts';
+import { findingsIn } from '../../../../studio/core/commands/invariants.ts';
 import type { Element, StudioDocument } from '../../../../studio/core/document.ts';
-import { findingsIn } from '../../../../studio/core/invariants.ts';
 import { isRefusal } from '../../../../studio/core/rules/verdict.ts';
 
 export interface Outcome {

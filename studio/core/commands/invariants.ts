@@ -3,16 +3,16 @@
  *
  * What was read from a text may break R2 and R3; it is drawn with a warning.
  */
-import { isLanguageTag } from '../../src/mapping/vocabulary/language-tag.ts';
-import { fitsJoin } from './commands/settle.ts';
-import type { Anchor, Element, Expression, FieldRef, Id, StudioDocument } from './document.ts';
-import { fieldsOf } from './elements/expressions.ts';
-import { isAbsoluteIri } from './elements/iris.ts';
-import { fieldsOfRecord, inputOf, recordOf, recordsOf } from './elements/records.ts';
-import { deepestOf, levelOf, samePath, type View, viewOf, viewsMeet } from './levels.ts';
-import { identifies } from './rules/expression.ts';
-import { checkEdge } from './rules/link.ts';
-import { isRefusal } from './rules/verdict.ts';
+import { isLanguageTag } from '../../../src/mapping/vocabulary/language-tag.ts';
+import type { Anchor, Element, Expression, FieldRef, Id, StudioDocument } from '../document.ts';
+import { fieldsOf } from '../elements/expressions.ts';
+import { isAbsoluteIri } from '../elements/iris.ts';
+import { fieldsOfRecord, inputOf, recordOf, recordsOf } from '../elements/records.ts';
+import { deepestOf, levelOf, samePath, type View, viewOf, viewsMeet } from '../levels.ts';
+import { identifies } from '../rules/expression.ts';
+import { checkEdge } from '../rules/link.ts';
+import { isRefusal } from '../rules/verdict.ts';
+import { fitsJoin } from './settle.ts';
 
 export interface Finding {
   readonly invariant: Invariant;

@@ -1,9 +1,9 @@
 /** Each invariant, broken. */
 import { describe, expect, test } from '@jest/globals';
-import type { Element, MappingText } from '../../../studio/core/document.ts';
-import { findingsIn } from '../../../studio/core/invariants.ts';
-import { attribute, constant, edge, entity, input, join, model, reads, template } from './support/model.ts';
-import { SHOP_RECORDS, shop } from './support/shop.ts';
+import { findingsIn } from '../../../../studio/core/commands/invariants.ts';
+import type { Element, MappingText } from '../../../../studio/core/document.ts';
+import { attribute, constant, edge, entity, input, join, model, reads, template } from '../support/model.ts';
+import { SHOP_RECORDS, shop } from '../support/shop.ts';
 
 const broken = (...more: readonly Element[]): readonly string[] =>
   findingsIn(model([...SHOP_RECORDS, ...more])).map(({ invariant, element, severity }) => `${invariant} ${element} ${severity}`);
