@@ -1,6 +1,7 @@
 /** Drafts: what a person has drawn and not saved, kept in the browser (IndexedDB), so that a reload, a lost connection or a crash loses nothing. */
 
 import type { StudioDocument } from '../core/document.ts';
+import type { Shown } from '../core/edit/side-file.ts';
 import type { Step } from '../core/history/history.ts';
 import { answered, openStore } from './database.ts';
 
@@ -28,6 +29,8 @@ export interface Draft {
   readonly undone: readonly Step[];
   /** Text that is typed and has yet to be a step, such as one with an error. Absent: none. */
   readonly typed?: string;
+  /** Absent: nothing was shown yet. */
+  readonly shown?: Shown;
   /** Steps since it was saved. */
   readonly changes: number;
   /** Milliseconds since 1970. */

@@ -346,7 +346,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       read: 'the text of a mapping → a document',
       print: 'a document → the text of a mapping',
       text: 'where statements and nodes stand in a text',
-      edit: 'a text that was edited → the document, in which what was there is found again',
+      edit: 'a text that was edited → the document, in which what was there is found again; the side file',
     },
     uses: ['src/core', 'src/infer', 'src/mapping', 'src/paths', 'src/terms'],
     withoutNode: true,

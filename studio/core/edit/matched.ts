@@ -141,7 +141,8 @@ function takenOver(old: Element, now: Element): Element {
   if (old.kind === 'input' && now.kind === 'input') {
     const { name, grouped, location } = old;
     const isHere = placeOf(location) === placeOf(now.location);
-    return { ...now, grouped, ...(isHere && { name, location }) };
+    // A text does not tell an uploaded file from another address. What it has of a database is the newest.
+    return { ...now, grouped, ...(isHere && { name, ...(location.kind !== now.location.kind && { location }) }) };
   }
   if (old.kind === 'entity' && now.kind === 'entity' && old.parts.some((part) => now.parts.includes(part)))
     return { ...now, name: old.name };

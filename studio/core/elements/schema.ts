@@ -29,6 +29,8 @@ export interface SchemaField {
   readonly path: Path;
   readonly holds: Holds;
   readonly sample?: FieldSample;
+  /** Of a field whose input was read at another time; then there is no sample. */
+  readonly kind?: Kind;
 }
 
 /** By input; then by the key of the path. Paths have `each` in place of an index. */

@@ -75,20 +75,20 @@ async function openModel({ drafts, service, user }: Visit, { service: transforme
   const opening = { role: user.role, drafts };
   const draft = await drafts?.get(draftId({ service: transformer, name }));
   if (draft !== undefined) {
-    const { origin, document, done, undone, typed } = draft;
+    const { origin, document, done, undone, typed, shown } = draft;
     if (keptOf({ origin, session: { done } }) === 'text') await loadWriting();
-    return openEditor({ ...opening, origin, document, history: { done, undone }, typed });
+    return openEditor({ ...opening, origin, document, history: { done, undone }, typed, shown });
   }
   if (isNew) {
     const origin = { name, service: transformer, etag: undefined, kept: 'drawn', savedText: undefined } as const;
     return openEditor({ ...opening, origin, document: newDocument(name) });
   }
-  const { text, etag } = await service.studio.getMapping(name, { service: transformer });
-  const { read } = await import('../../core/read/read.ts');
-  const { document } = await read(text, undefined);
+  const { text, etag, side } = await service.studio.getMapping(name, { service: transformer });
+  const [{ read }, { restored }] = await Promise.all([import('../../core/read/read.ts'), import('../../core/edit/side.ts')]);
+  const { document, shown, schema } = restored((await read(text, undefined)).document, side);
   // What is printed as it stands was drawn: nothing of the text is lost when it is printed again.
   const isDrawn = (await textOf(document, 'drawn')).text === text;
   if (!isDrawn) await loadWriting();
   const origin = { name, service: transformer, etag, kept: isDrawn ? 'drawn' : 'text', savedText: text } as const;
-  return openEditor({ ...opening, origin, document });
+  return openEditor({ ...opening, origin, document, shown, schema });
 }

@@ -187,7 +187,7 @@ function Conflict({ conflict: { mine, theirs }, place, save, onClose }: Conflict
     >
       <p>{words.conflict(who, theirs.at === null ? undefined : ago(Date.parse(theirs.at)))}</p>
       {hasSeen ? (
-        <Difference label={words.theirsAndMine} before={theirs.text} after={mine} same={words.sameText} />
+        <Difference label={words.theirsAndMine} before={theirs.text} after={mine} same={words.sameTextBoth} />
       ) : (
         <Button onClick={() => setSeen(true)}>{words.show}</Button>
       )}

@@ -58,6 +58,7 @@ export const WORDS = {
     changes: 'Changes',
     changesTitle: (name: string): string => `Changes of ${name}`,
     noChanges: 'Nothing was changed since it was saved.',
+    sameTextBoth: 'The texts of the mapping are the same. Places of blocks, or elements that are not complete, differ.',
     sameText: 'The text of the mapping is the same.',
     download: 'Download the mapping',
     needsAdmin: 'Saving needs the role admin.',

@@ -207,8 +207,9 @@ function useScene(): { readonly scene: Scene; readonly views: Views } {
   const document = useEditorState(({ session }) => session.document, sameModel);
   const schema = useEditorState((state) => state.schema);
   const samples = useStore(useSamples(), (all) => all);
-  const [all, setAll] = useState<ReadonlySet<Id>>(new Set());
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const editor = useEditor();
+  const all = useEditorState(({ shown }) => shown.all);
+  const open = useEditorState(({ shown }) => shown.open);
   const known = useRef<ReadonlyMap<Id, { readonly text: string; readonly block: Block }>>(new Map());
   const inputs = useMemo((): InputViews => {
     const lengths = new Map([...samples].flatMap(([id, state]) => (state.kind === 'read' ? [[id, state.sample.longest] as const] : [])));
@@ -226,10 +227,10 @@ function useScene(): { readonly scene: Scene; readonly views: Views } {
   }, [document, schema, inputs]);
   const views = useMemo(
     (): Views => ({
-      showAll: (input, shown) => setAll((before) => changed(before, input, shown)),
-      open: (key, isOpen) => setOpen((before) => changed(before, key, isOpen)),
+      showAll: (input, isAll) => editor.setShown({ all: changed(editor.get().shown.all, input, isAll) }),
+      open: (key, isOpen) => editor.setShown({ open: changed(editor.get().shown.open, key, isOpen) }),
     }),
-    [],
+    [editor],
   );
   return { scene, views };
 }

@@ -6,6 +6,7 @@ import { type Draft, type Drafts, draftId, type ModelOrigin } from '../../client
 import { type ArgumentOf, COMMANDS, type CommandName } from '../../core/commands/all.ts';
 import type { Command, Role, Selection } from '../../core/commands/command.ts';
 import type { Id, StudioDocument } from '../../core/document.ts';
+import { NOTHING_SHOWN, type Shown } from '../../core/edit/side-file.ts';
 import { recordOf } from '../../core/elements/records.ts';
 import type { Schema } from '../../core/elements/schema.ts';
 import { begin, perform, redo, type Session, type Step, undo } from '../../core/history/history.ts';
@@ -26,6 +27,8 @@ export interface EditorState {
   readonly selection: Selection;
   /** Of samples: no part of the document. */
   readonly schema: Schema;
+  /** How the canvas shows the model: kept in the side file. */
+  readonly shown: Shown;
   readonly mode: Mode;
   /** Where an edge begins whose other end is being chosen from a list. */
   readonly connecting: End | undefined;
@@ -57,6 +60,7 @@ export interface Editor extends Store<EditorState> {
   redo(): void;
   select(selection: Partial<Selection>): void;
   setSchema(schema: Schema): void;
+  setShown(changes: Partial<Shown>): void;
   setMode(mode: Mode): void;
   setRole(role: Role): void;
   /** The text of the mapping as it is typed; undefined: it is that of the document again. What parses becomes a step after a pause. */
@@ -97,16 +101,20 @@ export interface Opening {
   /** Of a draft that is continued. */
   readonly history?: { readonly done: readonly Step[]; readonly undone: readonly Step[] };
   readonly typed?: string | undefined;
+  readonly shown?: Shown | undefined;
+  /** What the side file says of the fields, until samples say more. */
+  readonly schema?: Schema;
 }
 
-export function openEditor({ origin, document, role, drafts, history, typed }: Opening): Editor {
+export function openEditor({ origin, document, role, drafts, history, typed, shown = NOTHING_SHOWN, schema = new Map() }: Opening): Editor {
   const session: Session = { ...begin(document), ...history };
   const store = makeStore<EditorState>({
     origin,
     role,
     session,
     selection: NOTHING_SELECTED,
-    schema: new Map(),
+    schema,
+    shown,
     mode: 'canvas',
     connecting: undefined,
     renaming: undefined,
@@ -220,7 +228,8 @@ export function openEditor({ origin, document, role, drafts, history, typed }: O
       step(redo(now), now.undone.at(-1) && `Redone: ${now.undone.at(-1)?.label}`);
     },
     select: (selection) => patch({ selection: { ...store.get().selection, ...selection } }),
-    setSchema: (schema) => patch({ schema }),
+    setSchema: (next) => patch({ schema: next }),
+    setShown: (changes) => patch({ shown: { ...store.get().shown, ...changes } }),
     setMode: (mode) => patch({ mode }),
     setRole: (own) => patch({ role: own }),
     type(text) {
@@ -250,12 +259,13 @@ export function openEditor({ origin, document, role, drafts, history, typed }: O
   return editor;
 }
 
-const draftOf = ({ origin, session: { document, done, undone }, typed }: EditorState): Draft => ({
+const draftOf = ({ origin, session: { document, done, undone }, typed, shown }: EditorState): Draft => ({
   id: draftId(origin),
   origin,
   document,
   done,
   undone,
+  shown,
   ...(typed !== undefined && { typed: typed.text }),
   changes: done.length,
   at: Date.now(),

@@ -30,6 +30,8 @@ const keyOf = ({ location, format, dialect }: Input): string => JSON.stringify([
 
 export function followSamples(editor: Editor): Samples {
   const store = makeStore<SampleStates>(new Map());
+  // What was known before stays where nothing can be read now.
+  const before = editor.get().schema;
   const asked = new Map<Id, { readonly key: string; readonly controller: AbortController }>();
 
   const put = (input: Id, state: SampleState | undefined): void => {
@@ -37,7 +39,7 @@ export function followSamples(editor: Editor): Samples {
     if (state === undefined) states.delete(input);
     else states.set(input, state);
     store.set(states);
-    editor.setSchema(schemaOf(states));
+    editor.setSchema(new Map([...before, ...schemaOf(states)]));
   };
   const read = (input: Input, deeper: boolean): void => {
     asked.get(input.id)?.controller.abort();

@@ -4,14 +4,15 @@ import { ProblemError } from '../../../client/http.ts';
 import type { Diagnostic, StudioMapping } from '../../../client/types.ts';
 import { type Drafts, draftId } from '../../client/drafts.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
-import type { Editor } from './editor.ts';
+import { sideOf } from '../../core/edit/side.ts';
+import type { Editor, EditorState } from './editor.ts';
 import { type CurrentText, keptOf, textOf } from './text.ts';
 import { sentenceOfTyped } from './typing/typing.ts';
 
 export type SaveResult =
   | { readonly kind: 'saved' }
   /** Somebody has saved another version meanwhile. */
-  | { readonly kind: 'conflict'; readonly mine: string; readonly theirs: Pick<StudioMapping, 'text' | 'etag' | 'by' | 'at'> }
+  | { readonly kind: 'conflict'; readonly mine: string; readonly theirs: Pick<StudioMapping, 'text' | 'side' | 'etag' | 'by' | 'at'> }
   /** The mapping has errors, or its language cannot say what was drawn. */
   | { readonly kind: 'invalid'; readonly sentences: readonly string[] }
   | { readonly kind: 'trouble'; readonly trouble: Trouble };
@@ -35,8 +36,13 @@ export async function saveModel(editor: Editor, { studio }: QuadmillClient, over
   if (text === undefined) return { kind: 'invalid', sentences: diagnostics.map(({ message }) => message) };
   const { name, service } = origin;
   const etag = over ?? origin.etag;
+  const side = sideFor(state);
   try {
-    const saved = await studio.putMapping(name, { text }, { service, ...(etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag }) });
+    const saved = await studio.putMapping(
+      name,
+      { text, side },
+      { service, ...(etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag }) },
+    );
     editor.markSaved({ ...origin, etag: saved.etag, savedText: text }, session);
     return { kind: 'saved' };
   } catch (error) {
@@ -44,7 +50,7 @@ export async function saveModel(editor: Editor, { studio }: QuadmillClient, over
     const { status, diagnostics: found } = error.problem;
     if (status === 412) {
       const conflict = await conflictWith(text, studio.getMapping(name, { service }));
-      if (conflict.kind !== 'conflict' || conflict.theirs.text !== text) return conflict;
+      if (conflict.kind !== 'conflict' || !isSame(conflict.theirs, { text, side })) return conflict;
       // The answer to an earlier request of this editor was lost, or both have drawn the same.
       editor.markSaved({ ...origin, etag: conflict.theirs.etag, savedText: text }, session);
       return { kind: 'saved' };
@@ -53,13 +59,25 @@ export async function saveModel(editor: Editor, { studio }: QuadmillClient, over
   }
 }
 
+type Side = NonNullable<StudioMapping['side']>;
+
+/** As the service gives it back. */
+const sideFor = ({ session, schema, shown }: EditorState): Side =>
+  JSON.parse(JSON.stringify(sideOf(session.document, schema, shown))) as Side;
+
+/** Samples may be there in one of them only: they say nothing of what was drawn. */
+function isSame(theirs: Pick<StudioMapping, 'text' | 'side'>, mine: { readonly text: string; readonly side: Side }): boolean {
+  const drawn = (side: Side | null): string => JSON.stringify({ ...side, fields: undefined });
+  return theirs.text === mine.text && drawn(theirs.side) === drawn(mine.side);
+}
+
 const sentenceOf = ({ line, column, message, hint }: Diagnostic): string =>
   [`${line}:${column} ${message}`, hint].filter(Boolean).join('. ');
 
 async function conflictWith(mine: string, asked: Promise<StudioMapping>): Promise<SaveResult> {
   try {
-    const { text, etag, by, at } = await asked;
-    return { kind: 'conflict', mine, theirs: { text, etag, by, at } };
+    const { text, side, etag, by, at } = await asked;
+    return { kind: 'conflict', mine, theirs: { text, side, etag, by, at } };
   } catch (error) {
     return troubled(error);
   }
@@ -80,11 +98,13 @@ export async function saveCopy(
   drafts: Drafts | undefined,
   text: string,
 ): Promise<string | Trouble> {
-  const { origin } = editor.get();
+  const state = editor.get();
+  const { origin } = state;
+  const side = sideFor(state);
   for (let number = 1; number <= MOST_COPIES; number++) {
     const name = copyName(origin.name, number);
     try {
-      await studio.putMapping(name, { text }, { service: origin.service, ifNoneMatch: '*' });
+      await studio.putMapping(name, { text, side }, { service: origin.service, ifNoneMatch: '*' });
       await drafts?.remove(draftId(origin));
       return name;
     } catch (error) {

@@ -5,6 +5,8 @@ import { print } from '../../../studio/core/print/print.ts';
 import { read } from '../../../studio/core/read/read.ts';
 import { STUDIO_TOKENS } from '../../servers/studio/studio.ts';
 import { expectAccessible, useStudio, type Visit } from './support/browser.ts';
+import { block, dropField } from './support/canvas.ts';
+import { openShop, row } from './support/shop.ts';
 
 const studio = await useStudio();
 
@@ -156,4 +158,46 @@ studio.soakTest('comments and order of a foreign text survive what is drawn and 
   const { document } = await read(saved, undefined);
   const parts = [...document.records.values()].flatMap((record) => (record.kind === 'entity' ? record.parts : []));
   expect(parts.length).toBe(2);
+});
+
+studio.soakTest('a model opens again with its layout, names and incomplete edges, for somebody else too', async (visit) => {
+  const { page, context, ask } = visit;
+  await openShop(visit);
+  await dropField(page, /^id, int/, 'Entity', { x: 300, y: 60 });
+  await dropField(page, /^name, text, Ada/, 'Entity', { x: 300, y: 300 });
+  await page.keyboard.press('Control+s');
+  await page.getByText('Everything is saved').waitFor();
+  await dropField(page, /^total/, 'Attribute', { x: 330, y: 430 });
+  const order = block(page, /^Entity .*Order,/);
+  const title = await order.boundingBox();
+  if (title === null) throw new Error('the block is not on the page');
+  await page.mouse.move(title.x + 80, title.y + 14);
+  await page.mouse.down();
+  await page.mouse.move(title.x + 140, title.y + 50, { steps: 5 });
+  await page.mouse.up();
+  await page.keyboard.press('Control+s');
+  await page.getByText('Everything is saved').waitFor();
+  const name = decodeURIComponent(page.url().replace(/^.*\//, ''));
+  const { side } = (await (await ask(`/studio/mappings/${name}`)).json()) as { readonly side: Readonly<Record<string, unknown>> };
+  expect(JSON.stringify(side)).not.toContain('Ada');
+  const placesOn = (on: Page): Promise<readonly string[]> =>
+    on.evaluate(() =>
+      [...document.querySelectorAll<HTMLElement>('.react-flow__node')].map((one) => `${one.dataset.id} ${one.style.transform}`).sort(),
+    );
+  const before = await placesOn(page);
+  // Another visit has no draft of this model, and a viewer gets no samples.
+  const other = await context.browser()?.newContext({ baseURL: visit.url, viewport: { width: 1280, height: 800 } });
+  if (other === undefined) throw new Error('there is no browser');
+  try {
+    await other.addInitScript((token) => sessionStorage.setItem('quadmill-token', token), STUDIO_TOKENS.viewer);
+    const second = await other.newPage();
+    await second.goto(page.url());
+    await block(second, /^Entity .*Order,.* 1 attribute/).waitFor();
+    expect(await placesOn(second)).toEqual(before);
+    await second.getByText('no predicate yet').waitFor();
+    await second.getByRole('tab', { name: 'Inputs' }).click();
+    await row(second, /^customerId, text$/).waitFor();
+  } finally {
+    await other.close();
+  }
 });

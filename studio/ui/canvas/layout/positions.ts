@@ -5,6 +5,7 @@ import { recordsOf } from '../../../core/elements/records.ts';
 import { arrange } from '../../parts/layout/arranging.ts';
 import { type Arrangement, column, type Point, spotFor } from '../../parts/layout/layout.ts';
 import { announce } from '../../store/announcements.ts';
+import { useEditor } from '../../store/context.tsx';
 import type { Scene } from '../scene.ts';
 import { WORDS } from '../words.ts';
 import { boxOf } from './sizes.ts';
@@ -18,7 +19,9 @@ export const arrangementOf = ({ blocks, lines }: Scene): Arrangement => ({
 
 /** @returns undefined while the first layout is being made */
 export function usePositions(document: StudioDocument, scene: Scene): Points | undefined {
-  const [found, setFound] = useState<Points>(new Map());
+  const editor = useEditor();
+  // Where they stood when the canvas was shown last.
+  const [found, setFound] = useState<Points>(() => editor.get().shown.points);
   const places = recordsOf(document, 'place');
   const put = useMemo(() => new Map(places.map(({ of, x, y }) => [of, { x, y }])), [places]);
   // What the layout has placed stays there when there is more.
@@ -28,6 +31,9 @@ export function usePositions(document: StudioDocument, scene: Scene): Points | u
   }, [found, put, scene]);
   const missing = scene.blocks.filter(({ id }) => !points.has(id));
   const isFirst = missing.length > 1 && missing.length === scene.blocks.filter(({ kind }) => kind !== 'input').length;
+  useEffect(() => {
+    if (missing.length === 0) editor.setShown({ points });
+  }, [editor, missing.length, points]);
   useEffect(() => {
     if (missing.length === 0) return;
     const arrangement = arrangementOf(scene);

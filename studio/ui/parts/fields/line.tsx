@@ -9,7 +9,7 @@ const SIGNS: Readonly<Record<Holds, IconName>> = { value: 'value', list: 'list',
 
 /** What is seen of a field: its sign, its name, and what samples show of it. */
 export function FieldLine({ field, text }: { readonly field: SchemaField; readonly text: string }): ReactNode {
-  const { sample, holds } = field;
+  const { sample, holds, kind = sample?.kind } = field;
   const key = keySign(field);
   const share = nullShare(field);
   return (
@@ -32,9 +32,9 @@ export function FieldLine({ field, text }: { readonly field: SchemaField; readon
               {share.replace(/ have.*/, '')} ∅
             </span>
           )}
-          <span className="small kind">{WORDS.kinds[sample.kind]}</span>
         </>
       )}
+      {kind !== undefined && <span className="small kind">{WORDS.kinds[kind]}</span>}
     </span>
   );
 }

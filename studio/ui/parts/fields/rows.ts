@@ -157,10 +157,9 @@ const namesBelow = (node: Node): readonly string[] => [fieldName(node.field.path
 /** What a screen reader says of a field. */
 function nameOf({ text, field }: Pick<FieldRow, 'text' | 'field'>): string {
   if (field.holds !== 'value') return `${text}, ${WORDS[field.holds]}`;
-  const { sample } = field;
-  if (sample === undefined) return text;
-  const example = sample.examples[0];
-  return [text, WORDS.kinds[sample.kind], example, nullShare(field), keySign(field)].filter((part) => part !== undefined).join(', ');
+  const { sample, kind = sample?.kind } = field;
+  const example = sample?.examples[0];
+  return [text, kind && WORDS.kinds[kind], example, nullShare(field), keySign(field)].filter((part) => part !== undefined).join(', ');
 }
 
 /** `12 %` of the objects have no value; undefined: all have one. */

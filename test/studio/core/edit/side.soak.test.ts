@@ -1,0 +1,1 @@
+import './side.test.ts';
