@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { draftId } from '../../client/drafts.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
 import type { StudioDocument } from '../../core/document.ts';
+import { restored } from '../../core/edit/side.ts';
 import { Empty } from '../parts/empty.tsx';
 import type { Place } from '../store/address.ts';
 import { EditorProvider } from '../store/context.tsx';
@@ -84,7 +85,7 @@ async function openModel({ drafts, service, user }: Visit, { service: transforme
     return openEditor({ ...opening, origin, document: newDocument(name) });
   }
   const { text, etag, side } = await service.studio.getMapping(name, { service: transformer });
-  const [{ read }, { restored }] = await Promise.all([import('../../core/read/read.ts'), import('../../core/edit/side.ts')]);
+  const { read } = await import('../../core/read/read.ts');
   const { document, shown, schema } = restored((await read(text, undefined)).document, side);
   // What is printed as it stands was drawn: nothing of the text is lost when it is printed again.
   const isDrawn = (await textOf(document, 'drawn')).text === text;

@@ -9,6 +9,7 @@ import { useEditor } from '../store/context.tsx';
 import { HiddenPort, Port, Target, usePortsMoved } from './flow.tsx';
 import { FIELD_ROW, MOST_ROWS } from './layout/sizes.ts';
 import type { AttributeBlock, Block, EntityBlock, EntityRow, InputBlock, TextBlock } from './scene.ts';
+import { useSuggestedPredicate } from './suggested.tsx';
 import { useViews } from './views.ts';
 import { WORDS } from './words.ts';
 
@@ -151,7 +152,7 @@ function EntityContent({ block }: { readonly block: EntityBlock }): ReactNode {
       </p>
       {example !== undefined && (
         <p className="line mono muted" title={example}>
-          {WORDS.example(example)}
+          {WORDS.example(endOfIri(example))}
         </p>
       )}
       {classes !== '' && <p className="line">{WORDS.class(classes)}</p>}
@@ -166,6 +167,9 @@ function EntityContent({ block }: { readonly block: EntityBlock }): ReactNode {
     </>
   );
 }
+
+/** What tells an IRI from others like it is its end. */
+const endOfIri = (iri: string): string => iri.replace(/^[a-z][a-z\d+.-]*:\/\/.*?(?=(?:\/[^/]*){1,2}$)/i, '…');
 
 function RowItem({ row: { edge, attribute, predicate, value, type } }: { readonly row: EntityRow }): ReactNode {
   const editor = useEditor();
@@ -182,10 +186,21 @@ function RowItem({ row: { edge, attribute, predicate, value, type } }: { readonl
         editor.select({ elements: [edge], fields: [] });
       }}
     >
-      <span className={predicate === '' ? 'name warning' : 'name'}>{predicate || WORDS.noPredicate}</span>
+      <Predicate edge={edge} predicate={predicate} />
       <span className="value grow">{isAttribute ? value : WORDS.edge('', value)}</span>
       {type !== '' && <span className="small muted">{type}</span>}
     </li>
+  );
+}
+
+function Predicate({ edge, predicate }: Pick<EntityRow, 'edge' | 'predicate'>): ReactNode {
+  const suggested = useSuggestedPredicate(edge);
+  if (predicate !== '') return <span className="name">{predicate}</span>;
+  if (suggested === undefined) return <span className="name warning">{WORDS.noPredicate}</span>;
+  return (
+    <span className="name suggested" title={WORDS.suggested(suggested)}>
+      {suggested}?<span className="hidden">{WORDS.noPredicate}</span>
+    </span>
   );
 }
 

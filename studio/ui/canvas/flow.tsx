@@ -1,8 +1,11 @@
 /** Pan, zoom and drag, by xyflow. No other file imports it. */
 import {
   applyNodeChanges,
+  BaseEdge,
   type Edge,
   type EdgeChange,
+  type EdgeProps,
+  getViewportForBounds,
   Handle,
   MarkerType,
   MiniMap,
@@ -18,10 +21,11 @@ import {
   useUpdateNodeInternals,
 } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
-import { type ComponentType, memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useState } from 'react';
+import { type ComponentType, memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { Position as Placed } from '../../core/commands/canvas/places.ts';
 import type { Id } from '../../core/document.ts';
 import type { Point } from '../parts/layout/layout.ts';
+import { courseOf, curveOf } from './layout/courses.ts';
 import { boxOf } from './layout/sizes.ts';
 import type { Block, Line } from './scene.ts';
 
@@ -82,6 +86,7 @@ export function Flow(props: FlowProps): ReactNode {
       nodes={nodes as BlockNode[]}
       edges={edges}
       nodeTypes={types}
+      edgeTypes={EDGES}
       onNodesChange={(changes) => {
         chosenBy(changes);
         setNodes((before) =>
@@ -109,22 +114,23 @@ export function Flow(props: FlowProps): ReactNode {
       selectionKeyCode="Shift"
       multiSelectionKeyCode={['Shift', 'Control', 'Meta']}
       zoomOnDoubleClick={false}
-      minZoom={0.1}
-      maxZoom={2}
-      fitView={fitsFirst}
-      fitViewOptions={FIT}
+      minZoom={ZOOM.min}
+      maxZoom={ZOOM.max}
       defaultViewport={BEGIN}
       onlyRenderVisibleElements={blocks.length > MANY}
     >
       {showsMap && <MiniMap pannable zoomable ariaLabel={null} style={MAP} nodeClassName={(node) => (node as BlockNode).data.block.kind} />}
       <Distance />
+      {fitsFirst && <FirstFit blocks={blocks} points={points} />}
       {children}
     </ReactFlow>
   );
 }
 
+const ZOOM = { min: 0.1, max: 2 };
 const MAP = { width: 140, height: 100 };
-const FIT = { padding: 0.1, maxZoom: 1 };
+/** The buttons of the canvas stand above. */
+const FIT = { padding: { top: '64px', right: '24px', bottom: '24px', left: '24px' }, maxZoom: 1 } as const;
 
 /** Inputs alone stand at the left: the graph comes beside them. */
 const BEGIN = { x: 24, y: 64, zoom: 1 };
@@ -170,6 +176,40 @@ const edgeOf = ({ id, kind, from, field, to, label, isComplete }: Line, selected
 });
 
 const ARROW = { type: MarkerType.ArrowClosed, width: 18, height: 18, color: 'context-stroke' };
+
+/** A line whose ends are at the sides of its blocks that face each other. */
+const CurvedEdge = memo(({ sourceX, sourceY, targetX, targetY, markerEnd, label }: EdgeProps): ReactNode => {
+  const { path, label: at } = curveOf(courseOf({ x: sourceX - PORT_RADIUS, y: sourceY }, { x: targetX, y: targetY }));
+  return <BaseEdge path={path} labelX={at.x} labelY={at.y} label={label} {...(markerEnd !== undefined && { markerEnd })} />;
+});
+
+const EDGES = { default: CurvedEdge };
+
+/** Ports are as large as a finger needs; lines begin at their middle. */
+const PORT_RADIUS = 12;
+
+/** Shows all blocks when the canvas is opened. Their sizes are known before they are drawn. */
+function FirstFit({ blocks, points }: Pick<FlowProps, 'blocks' | 'points'>): ReactNode {
+  const flow = useReactFlow();
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  const [first] = useState(() => ({ blocks, points }));
+  const isDone = useRef(false);
+  useLayoutEffect(() => {
+    const boxes = first.blocks.flatMap((block) => {
+      const point = first.points.get(block.id);
+      return point === undefined ? [] : [{ ...boxOf(block), ...point }];
+    });
+    if (isDone.current || width === 0 || height === 0 || boxes.length === 0) return;
+    isDone.current = true;
+    const [x, y] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
+    const right = Math.max(...boxes.map((box) => box.x + box.width));
+    const bottom = Math.max(...boxes.map((box) => box.y + box.height));
+    const bounds = { x, y, width: right - x, height: bottom - y };
+    void flow.setViewport(getViewportForBounds(bounds, width, height, ZOOM.min, FIT.maxZoom, FIT.padding));
+  }, [flow, width, height, first]);
+  return null;
+}
 
 /** Says on the canvas whether it is looked at from afar: its style sheet hides what could not be read. */
 function Distance(): ReactNode {

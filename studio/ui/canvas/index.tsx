@@ -1,9 +1,8 @@
 /** The canvas: inputs, entities and edges as blocks and lines. The outline can do everything that it can. */
-import { type ClipboardEvent, type DragEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { type ClipboardEvent, type DragEvent, type ReactNode, useId, useMemo, useRef, useState } from 'react';
 import { copied } from '../../core/commands/canvas/copies.ts';
 import type { Element, FieldRef, Id } from '../../core/document.ts';
-import { recordOf, recordsOf, sameModel } from '../../core/elements/records.ts';
-import { suggest } from '../../core/suggest/suggest.ts';
+import { recordOf, sameModel } from '../../core/elements/records.ts';
 import { Button } from '../parts/button.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Menu } from '../parts/menu.tsx';
@@ -15,7 +14,6 @@ import { BlockView, underPoint } from './blocks.tsx';
 import './canvas.css';
 import { arrange } from '../parts/layout/arranging.ts';
 import type { Point } from '../parts/layout/layout.ts';
-import { useTerms } from '../store/terms.ts';
 import { endOf, useDrawing, VerdictNote } from './drawing.tsx';
 import { attributesOf, elementsOf } from './drop.ts';
 import { Flow, FlowPanel, FlowProvider, useFlow } from './flow.tsx';
@@ -23,6 +21,7 @@ import { pressed } from './keys.ts';
 import { arrangementOf, usePositions } from './layout/positions.ts';
 import { PredicatePrompt } from './predicate.tsx';
 import { type Block, type InputViews, linksOf, type Scene, sceneOf } from './scene.ts';
+import { Suggestions } from './suggested.tsx';
 import { type Views, ViewsContext } from './views.ts';
 import { WORDS } from './words.ts';
 
@@ -51,7 +50,7 @@ function Canvas(): ReactNode {
   const isReadOnly = useEditorState((state) => state.role === 'viewer');
   const { scene, views } = useScene();
   const points = usePositions(document, scene);
-  const [showsMap, setShowsMap] = useState(() => scene.blocks.length <= MANY);
+  const [showsMap, setShowsMap] = useState(() => scene.blocks.length > FEW && scene.blocks.length <= MANY);
   const [dropped, setDropped] = useState<Dropped | undefined>(undefined);
   const [asked, setAsked] = useState<Id | undefined>(undefined);
   const selected = useMemo(() => new Set(selection.map((one) => ownerOfRow(scene, one))), [selection, scene]);
@@ -190,6 +189,8 @@ function Canvas(): ReactNode {
 
 const ZOOM = 1.25;
 
+/** So many blocks are seen at once: the minimap would cover some of them. */
+const FEW = 12;
 /** With more blocks than these the minimap, which is drawn again in each frame, is shown on demand. */
 const MANY = 100;
 
@@ -241,29 +242,3 @@ function changed(before: ReadonlySet<string>, one: string, isIn: boolean): Reado
   else next.delete(one);
   return next;
 }
-
-/** How many changes names and samples speak for, accepted together. */
-function Suggestions(): ReactNode {
-  const editor = useEditor();
-  const document = useDocument();
-  const schema = useEditorState((state) => state.schema);
-  const isReadOnly = useEditorState((state) => state.role === 'viewer');
-  const terms = useTerms();
-  const [suggestions, setSuggestions] = useState<ReturnType<typeof suggest>>([]);
-  // They can wait for what is being drawn.
-  useEffect(() => {
-    const timer = setTimeout(() => setSuggestions(suggest(document, { schema, terms })), SUGGEST_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [document, schema, terms]);
-  if (suggestions.length === 0 || isReadOnly || recordsOf(document, 'entity').length === 0) return null;
-  return (
-    <Button
-      title={suggestions.map(({ reason }) => reason).join('\n')}
-      onClick={() => void editor.dispatch('accept-suggestion', { suggestions })}
-    >
-      {WORDS.accept(suggestions.length)}
-    </Button>
-  );
-}
-
-const SUGGEST_AFTER_MS = 150;

@@ -7,6 +7,7 @@ export const WORDS = {
   laying: 'Laying out …',
   notLaidOut: (why: string): string => `Blocks are placed side by side: ${why}`,
   noPredicate: 'no predicate yet',
+  suggested: (predicate: string): string => `${predicate} is suggested: accept it, or write another predicate`,
   joined: (predicate: string): string => `⋈ ${predicate}`,
   termTypes: { iri: 'IRI', uri: 'URI', 'unsafe-iri': 'unsafe IRI', 'unsafe-uri': 'unsafe URI', blank: 'blank node' },
   connect: 'Drag to connect, or click for a list',

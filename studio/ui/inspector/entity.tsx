@@ -4,6 +4,7 @@ import { expressionText } from '../../core/elements/expressions.ts';
 import { localName, nameOf } from '../../core/elements/names.ts';
 import { jsonPathText, xPathText } from '../../core/elements/path-text.ts';
 import { edgesFrom, edgesTo, inputOf, recordOf, recordsOf } from '../../core/elements/records.ts';
+import { isFlat } from '../../core/levels.ts';
 import { Button } from '../parts/button.tsx';
 import { Combo } from '../parts/fields/combo.tsx';
 import { useAccess } from './access.ts';
@@ -18,11 +19,12 @@ export function EntityView({ entity }: { readonly entity: Entity }): ReactNode {
   const { editor, document, readOnly, locked, tell } = useAccess();
   const { id, identifier, classes } = entity;
   const input = inputOf(document, entity.input);
+  const isRow = input !== undefined && isFlat(input.format);
   const level = input?.format === 'xml' ? xPathText(entity.level) : jsonPathText(entity.level);
   return (
     <>
       <Combo label={WORDS.name} value={entity.name} readOnly={readOnly} onCommit={(name) => tell('rename', { id, name })} />
-      <Fact label={WORDS.from} value={WORDS.fromLevel(input?.name ?? entity.input, level)} />
+      <Fact label={WORDS.from} value={isRow ? input.name : WORDS.fromLevel(input?.name ?? entity.input, level)} />
       <Identifier entity={entity} />
       {identifier.kind !== 'fresh' && (
         <LockedChoice<TermType>

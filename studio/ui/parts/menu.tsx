@@ -22,6 +22,8 @@ export function Menu({ label, items, at, onClose }: MenuProps): ReactNode {
   useLayoutEffect(() => {
     const menu = ref.current;
     if (menu === null) return;
+    // In the top layer no panel covers it.
+    menu.showPopover();
     const { width, height } = menu.getBoundingClientRect();
     menu.style.left = `${Math.max(4, Math.min(at.x, window.innerWidth - width - 4))}px`;
     menu.style.top = `${Math.max(4, Math.min(at.y, window.innerHeight - height - 4))}px`;
@@ -51,7 +53,7 @@ export function Menu({ label, items, at, onClose }: MenuProps): ReactNode {
     event.stopPropagation();
   };
   return (
-    <div ref={ref} className="menu" role="menu" aria-label={label} tabIndex={-1} onKeyDown={move}>
+    <div ref={ref} popover="manual" className="menu" role="menu" aria-label={label} tabIndex={-1} onKeyDown={move}>
       {items.map(({ label: name, keys, disabled, onChoose }) => (
         <button
           key={name}

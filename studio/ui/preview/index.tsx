@@ -85,9 +85,9 @@ function Statements({ tab, previewed, isDimmed }: StatementsProps): ReactNode {
   const document = useDocument();
   const [chosen, setChosen] = useState<StudioPreviewStatement | undefined>(undefined);
   const { statements, triplesMaps } = previewed.preview;
-  const { records } = document;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: names depend on the records of the document alone
-  const prefixes = useMemo(() => prefixesOf(document), [records]);
+  const { records, base } = document;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: names depend on the records of the document and its base alone
+  const prefixes = useMemo(() => prefixesOf(document), [records, base]);
   if (statements.length === 0) {
     return (
       <div className="preview-none">

@@ -1,5 +1,6 @@
 /** Statements in their terms, and terms as people read them: IRIs by the prefixes of the model. */
 import type { StudioDocument } from '../../core/document.ts';
+import { iriBase } from '../../core/elements/iris.ts';
 import { recordsOf } from '../../core/elements/records.ts';
 
 /** As N-Quads writes them. */
@@ -36,17 +37,25 @@ export interface Prefixes {
   readonly compact: (term: string) => string;
   /** The prefixes that `compact` has used so far, by name. */
   readonly used: ReadonlyMap<string, string>;
+  /** What relative IRIs of `compact` stand for; undefined: it has made none so far. */
+  usedBase(): string | undefined;
 }
 
-/** Makes names of the prefixes of the model. */
+/** Makes names of the prefixes of the model, and relative IRIs of those below its base. */
 export function prefixesOf(document: StudioDocument): Prefixes {
   const prefixes = recordsOf(document, 'prefix')
     .map(({ name, iri }) => [iri, name] as const)
     .sort(([a], [b]) => b.length - a.length);
+  const base = iriBase(document.base);
   const used = new Map<string, string>();
+  let hasRelative = false;
   const named = (token: string): string => {
     const iri = token.slice(1, -1);
     const found = prefixes.find(([start]) => iri.startsWith(start) && LOCAL.test(iri.slice(start.length)));
+    if (found === undefined && base.endsWith('/') && iri.startsWith(base) && RELATIVE.test(iri.slice(base.length))) {
+      hasRelative = true;
+      return `<${iri.slice(base.length)}>`;
+    }
     if (found === undefined) return token;
     const [start, name] = found;
     used.set(name, start);
@@ -61,7 +70,7 @@ export function prefixesOf(document: StudioDocument): Prefixes {
     const type = term.slice(datatype + 3);
     return SHORT.some(([name, form]) => type === `<${XSD}${name}>` && form.test(lexical)) ? lexical : `"${lexical}"^^${named(type)}`;
   };
-  return { compact, used };
+  return { compact, used, usedBase: () => (hasRelative ? base : undefined) };
 }
 
 /** Literals that Turtle writes without quotes. */
@@ -71,5 +80,7 @@ const SHORT: readonly (readonly [string, RegExp])[] = [
   ['double', /^[+-]?(?:\d+\.\d*|\.?\d+)[eE][+-]?\d+$/],
   ['boolean', /^(?:true|false)$/],
 ];
+/** Relative IRIs that mean what stands behind the base, whatever the base is: no dots, colons, queries or empty segments. */
+const RELATIVE = /^[\p{L}\p{N}_-]+(?:\/[\p{L}\p{N}_-]+)*$/u;
 /** Names that need no escape. */
 const LOCAL = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_-])?$/u;

@@ -14,7 +14,7 @@ interface Row {
 }
 
 /** Graphs, subjects and predicates in the order in which they come first. */
-export function turtleOf(statements: readonly StudioPreviewStatement[], { compact, used }: Prefixes): readonly Line[] {
+export function turtleOf(statements: readonly StudioPreviewStatement[], { compact, used, usedBase }: Prefixes): readonly Line[] {
   const lines: Line[] = [];
   const rows = statements.map((statement): Row => ({ statement, terms: termsOf(statement.text) }));
   for (const [graph, ofGraph] of groupBy(rows, ({ graph }) => graph)) {
@@ -33,8 +33,9 @@ export function turtleOf(statements: readonly StudioPreviewStatement[], { compac
     }
     if (graph !== '') lines.push({ text: '}' });
   }
+  const base = usedBase();
   const prefixes = [...used].map(([name, iri]): Line => ({ text: `PREFIX ${name}: <${iri}>` }));
-  return [...prefixes, ...lines];
+  return [...(base === undefined ? [] : [{ text: `BASE <${base}>` }]), ...prefixes, ...lines];
 }
 
 function groupBy(rows: readonly Row[], key: (terms: StatementTerms) => string): ReadonlyMap<string, readonly Row[]> {

@@ -7,7 +7,7 @@ import { type ArgumentOf, COMMANDS, type CommandName } from '../../core/commands
 import type { Command, Role, Selection } from '../../core/commands/command.ts';
 import type { Id, StudioDocument } from '../../core/document.ts';
 import { NOTHING_SHOWN, type Shown } from '../../core/edit/side-file.ts';
-import { recordOf } from '../../core/elements/records.ts';
+import { edgesTo, recordOf } from '../../core/elements/records.ts';
 import type { Schema } from '../../core/elements/schema.ts';
 import { begin, perform, redo, type Session, type Step, undo } from '../../core/history/history.ts';
 import { type CommandCall, type End, isRefusal, type Refusal, refuse } from '../../core/rules/verdict.ts';
@@ -176,6 +176,8 @@ export function openEditor({ origin, document, role, drafts, history, typed, sho
       return undefined;
     }
     moveTo(done.session);
+    const made = madeBy(command.name, before.document, done.session.document);
+    if (made.length > 0) patch({ selection: { ...store.get().selection, elements: made } });
     announce(done.said);
     return undefined;
   };
@@ -258,6 +260,19 @@ export function openEditor({ origin, document, role, drafts, history, typed, sho
   if (typed !== undefined) typing.type(typed);
   return editor;
 }
+
+/** What was just drawn is selected, so that it can be described at once. Attributes are selected by the edges that lead to them. */
+function madeBy(command: string, before: StudioDocument, after: StudioDocument): readonly Id[] {
+  if (UNSELECTED.has(command)) return [];
+  const added = [...after.records.values()].filter(({ id }) => !before.records.has(id));
+  const edges = added.filter(({ kind }) => kind === 'edge');
+  const blocks = added.filter(({ kind }) => kind === 'entity' || kind === 'input');
+  const loose = added.filter(({ kind, id }) => kind === 'attribute' && edgesTo(after, id).length === 0);
+  return (edges.length > 0 ? edges : blocks.length > 0 ? blocks : loose).map(({ id }) => id);
+}
+
+/** They bring much at once, or nothing that a person describes next. */
+const UNSELECTED: ReadonlySet<string> = new Set(['edit-text', 'accept-suggestion', 'add-input']);
 
 const draftOf = ({ origin, session: { document, done, undone }, typed, shown }: EditorState): Draft => ({
   id: draftId(origin),

@@ -43,6 +43,7 @@ ex:2
 });
 
 test.each([
+  ['IRIs below the base', '<https://example.org/a/b-1> <https://example.org/p> <https://example.org/> .'],
   ['an IRI that is no name', '<http://e/a/b> <http://e/p> <http://e/x%20y> .'],
   ['what a name may not end with', '<http://e/a.> <http://e/p> <http://e/> .'],
   ['rdf:type as an object', `<http://e/a> <http://e/p> ${RDF_TYPE} .`],
@@ -83,6 +84,19 @@ test.each([
   expect(canonical(parsed(textOf(...texts)))).toEqual(
     canonical(parsed(texts.map((text) => text.replace(/^(.*?) (<http:\/\/e\/g>) \.$/, '$2 { $1 }')).join('\n'))),
   );
+});
+
+test('IRIs below the base of the model are relative where no prefix fits', () => {
+  expect(
+    textOf(
+      '<https://example.org/order/1> <https://example.org/contains> <https://example.org/line/A%201> .',
+      '<https://example.org/order/1> <http://e/n> <https://example.org/../x> .',
+    ),
+  ).toBe(`BASE <https://example.org/>
+PREFIX ex: <http://e/>
+<order/1>
+  <contains> <https://example.org/line/A%201> ;
+  ex:n <https://example.org/../x> .`);
 });
 
 test('each line of a statement leads to it', () => {

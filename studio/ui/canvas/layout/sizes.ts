@@ -2,11 +2,11 @@
 
 import type { Box } from '../../parts/layout/layout.ts';
 import type { Block } from '../scene.ts';
+import { WIDTH } from './courses.ts';
 
 export const FIELD_ROW = 24;
 /** More rows than these are scrolled. */
 export const MOST_ROWS = 24;
-const WIDTH = 240;
 const HEADER = 34;
 const LINE = 24;
 const PADDING = 10;

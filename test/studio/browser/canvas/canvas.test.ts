@@ -139,3 +139,32 @@ ex:Order a rml:TriplesMap ; rml:logicalSource [ rml:source [ a rml:RelativePathS
   },
   { role: 'viewer' },
 );
+
+studio.soakTest(
+  'a menu at the edge of the canvas is not covered; what is new is selected; a canvas that opens shows all blocks',
+  async (visit) => {
+    const { page } = visit;
+    await openShop(visit);
+    await dropField(page, /^id, int/, 'Entity', { x: 660, y: 300 });
+    // The inspector describes what was just drawn.
+    await page.getByRole('region', { name: 'Inspector' }).getByLabel('Template').waitFor();
+    await row(page, /^total/).dragTo(block(page, /^Entity .*Order,/), { targetPosition: { x: 8, y: 8 } });
+    const predicate = block(page, /^Entity .*Order,/).locator('.suggested');
+    await predicate.getByText('total?').waitFor();
+    await page.getByRole('button', { name: 'Text', exact: true }).click();
+    await page.getByRole('button', { name: 'Canvas', exact: true }).click();
+    await block(page, /^Entity .*Order,/).waitFor();
+    await page.waitForFunction(() => {
+      const region = document.querySelector('#region-canvas')?.getBoundingClientRect();
+      const buttons = document.querySelector('.controls')?.getBoundingClientRect();
+      const blocks = [...document.querySelectorAll('[data-block]')].map((one) => one.getBoundingClientRect());
+      return (
+        region !== undefined &&
+        blocks.length === 3 &&
+        blocks.every(
+          (one) => one.left >= region.left && one.right <= region.right && one.top >= (buttons?.bottom ?? 0) && one.bottom <= region.bottom,
+        )
+      );
+    });
+  },
+);

@@ -1,0 +1,55 @@
+/** What names and samples speak for: predicates in the rows of blocks until they are accepted, and the button that accepts everything. */
+import { type ReactNode, useEffect, useState } from 'react';
+import type { Id, StudioDocument } from '../../core/document.ts';
+import { recordsOf } from '../../core/elements/records.ts';
+import { suggest } from '../../core/suggest/suggest.ts';
+import type { Suggestion } from '../../core/suggest/suggestion.ts';
+import { Button } from '../parts/button.tsx';
+import { useDocument, useEditor, useEditorState } from '../store/context.tsx';
+import { shortIri } from '../store/iris.ts';
+import { makeStore, useStore } from '../store/store.ts';
+import { useTerms } from '../store/terms.ts';
+import { WORDS } from './words.ts';
+
+/** By edge. A row looks at its own alone. */
+const PREDICATES = makeStore<ReadonlyMap<Id, string>>(new Map());
+
+/** @returns undefined: nothing speaks for one, or it was rejected */
+export const useSuggestedPredicate = (edge: Id): string | undefined => useStore(PREDICATES, (all) => all.get(edge));
+
+const SUGGEST_AFTER_MS = 150;
+
+export function Suggestions(): ReactNode {
+  const editor = useEditor();
+  const document = useDocument();
+  const schema = useEditorState((state) => state.schema);
+  const isReadOnly = useEditorState((state) => state.role === 'viewer');
+  const terms = useTerms();
+  const [suggestions, setSuggestions] = useState<readonly Suggestion[]>([]);
+  // They can wait for what is being drawn.
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const found = isReadOnly ? [] : suggest(document, { schema, terms });
+      setSuggestions(found);
+      PREDICATES.set(predicatesIn(document, found));
+    }, SUGGEST_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [document, schema, terms, isReadOnly]);
+  useEffect(() => () => PREDICATES.set(new Map()), []);
+  if (suggestions.length === 0 || recordsOf(document, 'entity').length === 0) return null;
+  return (
+    <Button
+      title={suggestions.map(({ reason }) => reason).join('\n')}
+      onClick={() => void editor.dispatch('accept-suggestion', { suggestions })}
+    >
+      {WORDS.accept(suggestions.length)}
+    </Button>
+  );
+}
+
+const predicatesIn = (document: StudioDocument, suggestions: readonly Suggestion[]): ReadonlyMap<Id, string> =>
+  new Map(
+    suggestions.flatMap(({ change }) =>
+      change.kind === 'predicates' ? [[change.edge, change.predicates.map((iri) => shortIri(document, iri)).join(', ')] as const] : [],
+    ),
+  );
