@@ -62,7 +62,8 @@ class Patch {
     this.#before = before;
     this.#after = after;
     this.#text = before.text.text;
-    if (before.language === 'yarrrml') stop('A YARRRML text is not changed by drawing yet. Change it in the text, or convert it to RML.');
+    if (before.language === 'yarrrml')
+      stop('This text of YARRRML was written by hand, and drawing does not change it. Change it in the text, or save it as RML.');
     if (before.language !== after.language || before.base !== after.base) stop('The language of a text is changed by converting it.');
     const tree = turtleTree(this.#text, baseOf(before.language, before.base));
     this.#tree = tree ?? stop('The text has an error. Correct it there first.');

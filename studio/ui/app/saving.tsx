@@ -7,10 +7,11 @@ import { type Place, replaceWith } from '../store/address.ts';
 import { announce } from '../store/announcements.ts';
 import { useEditor, useEditorState } from '../store/context.tsx';
 import { hasChanges } from '../store/editor.ts';
-import { keepMine, type SaveResult, saveCopy, saveModel } from '../store/saving.ts';
+import { downloadText, keepMine, type SaveResult, saveCopy, saveModel } from '../store/saving.ts';
 import { keptOf, textOf } from '../store/text.ts';
 import { useVisit } from '../store/visit.ts';
 import { Difference } from './difference/difference.tsx';
+import { SaveAs } from './save-as.tsx';
 import { SignIn } from './sign-in.tsx';
 import { WORDS } from './words.ts';
 
@@ -27,6 +28,7 @@ export function SaveButtons({ place }: { readonly place: ModelPlace }): ReactNod
   const [result, setResult] = useState<Exclude<SaveResult, { kind: 'saved' }> | undefined>(undefined);
   const [isSaving, setSaving] = useState(false);
   const [shows, setShows] = useState(false);
+  const [savesAs, setSavesAs] = useState(false);
   const save = useCallback(
     async (over?: string): Promise<void> => {
       setSaving(true);
@@ -55,7 +57,9 @@ export function SaveButtons({ place }: { readonly place: ModelPlace }): ReactNod
         {words.changes}
       </Button>
       <Button kind="quiet" icon="download" label={words.download} onClick={() => void download(editor)} />
+      <Button kind="quiet" icon="copy" label={WORDS.saveAs.open} onClick={() => setSavesAs(true)} />
       {isAway && <span className="waiting-note">{words.waits}</span>}
+      {savesAs && <SaveAs place={place} onClose={() => setSavesAs(false)} />}
       {shows && <Changes onClose={() => setShows(false)} />}
       {result !== undefined && !isAway && <Outcome result={result} place={place} save={save} onClose={() => setResult(undefined)} />}
     </>
@@ -82,12 +86,7 @@ async function download(editor: ReturnType<typeof useEditor>): Promise<void> {
   const { origin, session } = state;
   const { text, diagnostics } = await textOf(session.document, keptOf(state));
   if (text === undefined) return announce(diagnostics.map(({ message }) => message).join(' '), 'assertive');
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = origin.name;
-  link.click();
-  URL.revokeObjectURL(url);
+  downloadText(origin.name, text);
 }
 
 /** What the text of the mapping has that was not saved. */

@@ -22,6 +22,7 @@ const PATHS = {
   edge: 'M3 12L13 4M9 4h4v4',
   warning: 'M8 2.500l6 11H2zM8 7v3M8 12h.01',
   download: 'M8 2.500v8M4.500 7.500L8 11l3.500-3.500M3 13.500h10',
+  copy: 'M6 5.500h7.500v8H6zM3 10.500h-.500v-8H10V3',
   upload: 'M8 11V3M4.500 6L8 2.500 11.500 6M3 13.500h10',
   run: 'M5 3l8 5-8 5z',
   home: 'M2.500 8L8 3l5.500 5M4.500 7v6.500h7V7',

@@ -89,6 +89,22 @@ function troubled(error: unknown): SaveResult {
   return { kind: 'trouble', trouble: trouble ?? { kind: 'away', sentence: 'The request was given up.' } };
 }
 
+/** Saves a text under another name, with the layout of the model. @throws ProblemError 412 — there is such a model; 400 */
+export async function saveUnder(editor: Editor, { studio }: QuadmillClient, name: string, text: string): Promise<void> {
+  const state = editor.get();
+  await studio.putMapping(name, { text, side: sideFor(state) }, { service: state.origin.service, ifNoneMatch: '*' });
+}
+
+/** Gives a text to the browser as a file. */
+export function downloadText(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
 const MOST_COPIES = 100;
 
 /** Saves under a name that is free, beside the version of somebody else. @returns the name; or why not */
