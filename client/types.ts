@@ -331,6 +331,8 @@ export type StudioSample = {
   readonly warnings: ReadonlyArray<string>;
   /** Of CSV, where it is not that of the format */
   readonly delimiter?: string;
+  /** Of a workbook: the names of its sheets */
+  readonly sheets?: ReadonlyArray<string>;
   /** Size of the input; absent: not known, such as of a compressed file */
   readonly ofBytes?: number;
 };

@@ -40,6 +40,8 @@ export interface DocumentSample {
   readonly root: Tree;
   /** Of a table: the columns that can be referred to. */
   readonly columns?: readonly string[];
+  /** Of a workbook: the names of its sheets. */
+  readonly sheets?: readonly string[];
   /** The sample is the whole document. */
   readonly isWhole: boolean;
   /** What was left out already, as messages. */

@@ -22,6 +22,8 @@ export interface FieldsAnswer {
   /** Of XML: by prefix. */
   readonly namespaces: Readonly<Record<string, string>>;
   readonly fields: readonly Field[];
+  /** Of a workbook: the names of its sheets, in its order. */
+  readonly sheets?: readonly string[];
   /** Rows, or items of the outermost list. */
   readonly records: number;
   /** Of the input, unpacked. */
@@ -56,6 +58,7 @@ export async function sampleFields(question: FieldsQuestion, access: FieldsAcces
     ...(sample.source.delimiter === undefined ? {} : { delimiter: sample.source.delimiter }),
     namespaces: Object.fromEntries(sample.source.namespaces),
     fields,
+    ...(sample.sheets === undefined ? {} : { sheets: sample.sheets }),
     records,
     bytesRead,
     ...(ofBytes === undefined ? {} : { ofBytes }),

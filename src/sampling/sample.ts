@@ -88,7 +88,17 @@ async function sampleOf({ bytes, ranges, format, path, name, title, sheet }: Ope
       return { ...sampled, ...rest, source: { ...source, namespaces } };
     }
     default: {
-      if (isWorkbook(format)) return { ...sampled, ...(await sampleTable(bytes, format, readOptions(name, {}, sheet, options), options)) };
+      if (isWorkbook(format)) {
+        let sheets: readonly string[] = [];
+        const read: ReadOptions = {
+          ...readOptions(name, {}, sheet, options),
+          onSheets: (names) => {
+            sheets = names;
+          },
+        };
+        const table = await sampleTable(bytes, format, read, options);
+        return { ...sampled, ...table, sheets };
+      }
       const peeked = new PeekedBytes(bytes);
       const usual = format === 'tsv' ? '\t' : ',';
       const delimiter = options.delimiter ?? (format === 'tsv' ? usual : delimiterOfHead(await peeked.head()));

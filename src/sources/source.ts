@@ -52,6 +52,8 @@ export interface ReadOptions {
   readonly jsonLines?: boolean;
   /** Of a workbook: the sheet, range or name to read. undefined: the first sheet that is not hidden. */
   readonly sheet?: string;
+  /** Of a workbook: called with the names of its sheets that have cells, in its order, before one is chosen. */
+  readonly onSheets?: (names: readonly string[]) => void;
   /** Of a workbook, and of Parquet: whether accessors may return values with a natural datatype. undefined: texts alone. */
   readonly naturalDatatypes?: boolean;
   /** For formats that are read from their end: where the document is copied to, and its limits. undefined: the system's directory, and none. */

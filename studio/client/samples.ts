@@ -17,6 +17,8 @@ export interface Sample {
   /** Everything was read. */
   readonly complete: boolean;
   readonly warnings: readonly string[];
+  /** Of a workbook: the names of its sheets. */
+  readonly sheets?: readonly string[];
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { splitSheet } from '../../../src/core/input/formats.ts';
 import type { CsvDialect, Id, Input, Location } from '../../core/document.ts';
 import { Combo } from '../parts/fields/combo.tsx';
 import { hasSwitch } from '../parts/fields/rows.ts';
@@ -19,6 +20,7 @@ export function InputView({ input }: { readonly input: Input }): ReactNode {
     <>
       <Combo label={WORDS.name} value={name} readOnly={readOnly} onCommit={(wanted) => tell('rename', { id, name: wanted })} />
       <Combo label={place.label} value={place.text} readOnly={readOnly} onCommit={relocate} />
+      {(format === 'xlsx' || format === 'ods') && <Sheet input={input} />}
       <Unread input={id} />
       <Fact label={WORDS.format} value={format} />
       {input.compression !== undefined && <Fact label={WORDS.compression} value={input.compression} />}
@@ -34,6 +36,34 @@ export function InputView({ input }: { readonly input: Input }): ReactNode {
       {format === 'csv' && <Dialect input={input} />}
       {input.nulls.length > 0 && <Fact label={WORDS.nulls} value={input.nulls.map((one) => JSON.stringify(one)).join(', ')} />}
     </>
+  );
+}
+
+/** Which sheet of a workbook is read: what stands behind `#` in its location. */
+function Sheet({ input: { id, location } }: { readonly input: Input }): ReactNode {
+  const { readOnly, tell } = useAccess();
+  const sheets = useStore(useSamples(), (states) => {
+    const state = states.get(id);
+    return state?.kind === 'read' ? state.sample.sheets : undefined;
+  });
+  const whole = location.kind === 'file' ? location.path : 'url' in location ? location.url : '';
+  const { path, sheet } = splitSheet(whole);
+  const choose = (text: string): string | undefined => {
+    const name = text.trim();
+    const end = name === '' ? '' : `#${location.kind === 'file' ? name : encodeURIComponent(name)}`;
+    if (location.kind === 'file') return tell('relocate-input', { id, location: { ...location, path: `${path}${end}` } });
+    return 'url' in location ? tell('relocate-input', { id, location: { ...location, url: `${path}${end}` } }) : undefined;
+  };
+  return (
+    <Combo
+      label={WORDS.sheet}
+      hint={WORDS.sheetHint}
+      placeholder={sheets?.[0] ?? WORDS.firstSheet}
+      value={sheet ?? ''}
+      options={(sheets ?? []).map((value) => ({ value }))}
+      readOnly={readOnly}
+      onCommit={choose}
+    />
   );
 }
 

@@ -74,6 +74,19 @@ test.each<[string, string | Uint8Array]>([
   expect(sample.fields[1]?.values).toMatchObject({ objects: 2, examples: ['Ann'], distinct: 1 });
 });
 
+test('the sheets of a workbook are named, and one is chosen behind #', async () => {
+  const row = (...cells: readonly string[]): string => xlsxRows([cells, cells.map((cell) => `${cell} 1`)]);
+  const content = xlsx({ sheets: { Staff: row('id', 'name'), 'Pay 2026': row('month', 'sum') } });
+  const first = await sampleOf('sheets.xlsx', content);
+  expect(first).toMatchObject({ sheets: ['Staff', 'Pay 2026'] });
+  expect(shapeOf(first)).toEqual(['.id value text', '.name value text']);
+  const { status, body } = await ask({ location: 'sheets.xlsx#Pay 2026' });
+  expect({ status, fields: shapeOf(body as unknown as StudioSample) }).toEqual({
+    status: 200,
+    fields: ['.month value text', '.sum value text'],
+  });
+});
+
 test('levels of JSON', async () => {
   const orders = [
     { id: 1, customer: { name: 'Ann' }, lines: [{ sku: 'A7', qty: 2 }] },

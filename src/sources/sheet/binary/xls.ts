@@ -6,7 +6,7 @@
 import { Fault } from '../../../core/fault.ts';
 import type { ReadOptions } from '../../source.ts';
 import { damaged, encryptedFault } from '../package/archive.ts';
-import { choose, type NamedRange, type Sheet } from '../table/choice.ts';
+import { choiceOf, type NamedRange, type Sheet } from '../table/choice.ts';
 import { remarks, type SheetReader } from '../table/reader.ts';
 import { SheetTable } from '../table/table.ts';
 import { type Shown, shownByBuiltIn, shownByCode } from '../values/number-format.ts';
@@ -72,11 +72,10 @@ async function openSheet(file: CompoundFile, options: ReadOptions): Promise<Shee
     return new Records(file.read(STREAM), 'biff8', book, input, MAX_BYTES);
   }, options);
   try {
-    const { sheet, area } = choose(
-      options.sheet,
+    const { sheet, area } = choiceOf(
+      options,
       book.sheets.filter(({ hasCells }) => hasCells),
       book.names(),
-      input,
     );
     const table = new SheetTable(sheet.name, area, options);
     const cells = new BinaryCells({ table, strings, shown: book.shown(), date1904: book.date1904, input });

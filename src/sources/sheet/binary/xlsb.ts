@@ -6,7 +6,7 @@
 import { toBytes } from '../../../core/text.ts';
 import type { ReadOptions } from '../../source.ts';
 import type { Archive } from '../package/archive.ts';
-import { choose, type NamedRange } from '../table/choice.ts';
+import { choiceOf, type NamedRange } from '../table/choice.ts';
 import { remarks, type SheetReader } from '../table/reader.ts';
 import { SheetTable } from '../table/table.ts';
 import { type Shown, shownByBuiltIn, shownByCode } from '../values/number-format.ts';
@@ -69,7 +69,7 @@ export async function openXlsb(archive: Archive, options: ReadOptions): Promise<
     if (found === undefined || !archive.has(found.target)) throw archive.missing(found?.target ?? id, `the sheet ${name}`);
     return [{ name, hidden, part: found.target }];
   });
-  const { sheet, area } = choose(options.sheet, sheets, book.names(), input);
+  const { sheet, area } = choiceOf(options, sheets, book.names());
   const styles = new StyleReader();
   const stylesPart = partOf('styles');
   if (stylesPart !== undefined) await open(stylesPart, styles).read();

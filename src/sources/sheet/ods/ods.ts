@@ -5,7 +5,7 @@ import type { ReadOptions } from '../../source.ts';
 import { type Archive, encryptedFault } from '../package/archive.ts';
 import { Part } from '../package/part.ts';
 import type { TagHandler, Tokens } from '../package/tokens.ts';
-import { choose, type NamedRange, type Sheet } from '../table/choice.ts';
+import { choiceOf, type NamedRange, type Sheet } from '../table/choice.ts';
 import { remarks, type SheetReader } from '../table/reader.ts';
 import { SheetTable } from '../table/table.ts';
 import { OdsRows, SHEET_DEPTH } from './rows.ts';
@@ -30,7 +30,7 @@ const CONTENT = 'content.xml';
 export async function openOds(archive: Archive, options: ReadOptions): Promise<SheetReader> {
   await checkManifest(archive, options);
   const index = await readIndex(archive, options);
-  const { sheet, area } = choose(options.sheet, index.sheets, index.names, options.name);
+  const { sheet, area } = choiceOf(options, index.sheets, index.names);
   const styles = new OdsStyles();
   if (archive.has('styles.xml')) await new Part(archive, 'styles.xml', styleReader(styles), NAMESPACES, options).read();
   const table = new SheetTable(sheet.name, area, options);

@@ -6,6 +6,7 @@
  */
 import { Fault } from '../../../core/fault.ts';
 import { nearest } from '../../../core/nearest.ts';
+import type { ReadOptions } from '../../source.ts';
 
 /** 0-based and inclusive. */
 export interface Area {
@@ -35,6 +36,16 @@ export interface NamedRange {
 export interface Choice<S extends Sheet> {
   readonly sheet: S;
   readonly area: Area;
+}
+
+/** The sheet and the cells that `options` want, of those that a workbook has. @throws Fault as `choose` */
+export function choiceOf<S extends Sheet>(
+  { sheet, onSheets, name }: Pick<ReadOptions, 'sheet' | 'onSheets' | 'name'>,
+  sheets: readonly S[],
+  names: readonly NamedRange[],
+): Choice<S> {
+  onSheets?.(sheets.map((one) => one.name));
+  return choose(sheet, sheets, names, name);
 }
 
 /**

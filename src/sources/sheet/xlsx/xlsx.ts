@@ -2,7 +2,7 @@
 import type { ReadOptions } from '../../source.ts';
 import type { Archive } from '../package/archive.ts';
 import { Part } from '../package/part.ts';
-import { choose } from '../table/choice.ts';
+import { choiceOf } from '../table/choice.ts';
 import { remarks, type SheetReader } from '../table/reader.ts';
 import { SheetTable } from '../table/table.ts';
 import { XlsxRows } from './rows.ts';
@@ -12,7 +12,7 @@ import { NAMESPACES, readShown, readWorkbook } from './workbook.ts';
 /** @throws Fault source/missing — no such sheet; source/malformed, source/type, source/refused, limit/exceeded */
 export async function openXlsx(archive: Archive, options: ReadOptions): Promise<SheetReader> {
   const workbook = await readWorkbook(archive, options);
-  const { sheet, area } = choose(options.sheet, workbook.sheets, workbook.names, options.name);
+  const { sheet, area } = choiceOf(options, workbook.sheets, workbook.names);
   const shown = await readShown(archive, workbook.styles, options);
   const strings = await SharedStrings.read(archive, workbook.strings, options);
   const table = new SheetTable(sheet.name, area, options);
