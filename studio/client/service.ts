@@ -2,7 +2,7 @@
 import { type ClientOptions, QuadmillClient } from '../../client/client.ts';
 import { ProblemError, QuadmillError } from '../../client/http.ts';
 import type { StudioUser } from '../../client/types.ts';
-import { readToken } from './token.ts';
+import { readToken, TOKEN_ENDED } from './token.ts';
 
 /** Requests of a person who waits are repeated once: a service that stays away is told within a second. */
 const RETRIES = 1;
@@ -14,9 +14,13 @@ const baseUrl = (): string => new URL('..', document.baseURI).href;
 const transportOptions = (): Omit<ClientOptions, 'service'> => ({
   retries: RETRIES,
   // Read for each request, so that signing in needs no new client.
-  fetch: (url, init) => {
+  fetch: async (url, init) => {
     const token = readToken();
-    return fetch(url, { ...init, headers: { ...init.headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) } });
+    const headers = { ...init.headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
+    const answer = await fetch(url, { ...init, headers });
+    // Saving asks for another token itself, and goes on.
+    if (answer.status === 401 && init.method !== 'PUT') window.dispatchEvent(new Event(TOKEN_ENDED));
+    return answer;
   },
 });
 

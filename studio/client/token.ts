@@ -2,6 +2,10 @@
 
 const KEY = 'quadmill-token';
 
+/** Of the window: the service has refused the token of the tab, and a person has signed in again. */
+export const TOKEN_ENDED = 'quadmill-token-ended';
+export const SIGNED_IN = 'quadmill-signed-in';
+
 export const readToken = (): string | undefined => sessionStorage.getItem(KEY) ?? undefined;
 
 /** @param token undefined: signs out */

@@ -12,6 +12,7 @@ import { type Visit, VisitContext } from '../store/visit.ts';
 import { Live } from './live.tsx';
 import { ModelPage } from './model-page.tsx';
 import { SignIn } from './sign-in.tsx';
+import { SigningAgain } from './signing-again.tsx';
 import { WORDS } from './words.ts';
 
 type Arrival =
@@ -27,6 +28,7 @@ export function App(): ReactNode {
       {arrival.kind === 'there' ? (
         <VisitContext value={arrival.visit}>
           <Page />
+          <SigningAgain />
         </VisitContext>
       ) : (
         <main className="alone">

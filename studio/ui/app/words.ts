@@ -39,6 +39,7 @@ export const WORDS = {
   signIn: {
     title: 'Sign in',
     sentence: 'This service asks for a token.',
+    ended: 'The service does not accept the token any more. Your work is kept in this browser, and goes on when you have signed in.',
     token: 'Token',
     hint: 'One of API_TOKENS, or of your issuer of OpenID Connect. It stays in this tab.',
     button: 'Sign in',

@@ -5,6 +5,7 @@ import type { StudioPreview, StudioPreviewRequest } from '../../../client/types.
 import type { Diagnostic } from '../../../src/mapping/model/model.ts';
 import type { ModelOrigin } from '../../client/drafts.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
+import { SIGNED_IN } from '../../client/token.ts';
 import type { StudioDocument } from '../../core/document.ts';
 import { recordsOf } from '../../core/elements/records.ts';
 import { textOf } from '../store/text.ts';
@@ -44,6 +45,11 @@ export function usePreview(
   const [state, setState] = useState(NOTHING);
   const [turn, setTurn] = useState(0);
   const [stopper, setStopper] = useState<AbortController | undefined>(undefined);
+  useEffect(() => {
+    const askAgain = (): void => setTurn((number) => number + 1);
+    window.addEventListener(SIGNED_IN, askAgain);
+    return () => window.removeEventListener(SIGNED_IN, askAgain);
+  }, []);
   const { records, language, text: written } = document;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `records`, `language` and `written` are what a text is made of; `turn` asks again
   useEffect(() => {

@@ -1,6 +1,7 @@
 /** Samples of the inputs of a model: asked for when an input is new or is read in another way, and given to the editor as its schema. */
 import { hasSample, readSample, type Sample } from '../../client/samples.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
+import { SIGNED_IN } from '../../client/token.ts';
 import type { Id, Input } from '../../core/document.ts';
 import { recordsOf } from '../../core/elements/records.ts';
 import { fieldsByPath, type Schema } from '../../core/elements/schema.ts';
@@ -82,6 +83,14 @@ export function followSamples(editor: Editor): Samples {
     look();
   });
   look();
+  // What the service has refused to a token that had ended.
+  const readAgain = (): void => {
+    for (const [id, state] of store.get()) {
+      const input = inputOfId(id);
+      if (state.kind === 'failed' && state.trouble.kind === 'sign-in' && input !== undefined) read(input, false);
+    }
+  };
+  window.addEventListener(SIGNED_IN, readAgain);
   return {
     get: store.get,
     subscribe: store.subscribe,
@@ -95,6 +104,7 @@ export function followSamples(editor: Editor): Samples {
     },
     close() {
       leave();
+      window.removeEventListener(SIGNED_IN, readAgain);
       for (const { controller } of asked.values()) controller.abort();
     },
   };
