@@ -10,9 +10,8 @@ import { LANGUAGE_NAMES } from '../start/words.ts';
 import { goTo, type Place } from '../store/address.ts';
 import { announce } from '../store/announcements.ts';
 import { useEditor, useEditorState } from '../store/context.tsx';
-import { converted } from '../store/converting.ts';
 import { downloadText, saveUnder } from '../store/saving.ts';
-import type { CurrentText } from '../store/text.ts';
+import { type CurrentText, keptOf, textIn } from '../store/text.ts';
 import { useVisit } from '../store/visit.ts';
 import { WORDS } from './words.ts';
 
@@ -83,7 +82,7 @@ export function SaveAs({ place, onClose }: SaveAsProps): ReactNode {
       {text !== undefined && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it must be reachable by keyboard
         <section className="difference" aria-label={words.text} tabIndex={0}>
-          {text}
+          <pre className="mono">{text}</pre>
         </section>
       )}
     </Dialog>
@@ -114,7 +113,7 @@ function useConverted(language: Language): { readonly found: CurrentText | undef
     setState({});
     editor
       .settle()
-      .then(() => converted(editor.get(), language))
+      .then(() => textIn(language, editor.get().session.document, keptOf(editor.get())))
       .then(
         (found) => !isGone && setState({ found }),
         (error: unknown) => !isGone && setState({ fault: error instanceof Error ? error.message : String(error) }),

@@ -23,8 +23,11 @@ const ZOOM = 1.25;
 const LEAST_ZOOM = 0.2;
 const MOST_ZOOM = 2;
 
+/** Nodes say what they are: relative IRIs need no brackets there. */
+const withoutBrackets = (term: string): string => term.replace(/^<([^:<>]*)>$/, '$1');
+
 export function GraphView({ statements, compact, chosen, onChoose }: GraphProps): ReactNode {
-  const graph = useMemo(() => graphOf(statements, compact), [statements, compact]);
+  const graph = useMemo(() => graphOf(statements, (term) => withoutBrackets(compact(term))), [statements, compact]);
   const laidOut = useLayout(graph);
   const [zoom, setZoom] = useState(1);
   const [node, setNode] = useState<string | undefined>(undefined);

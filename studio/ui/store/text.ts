@@ -1,8 +1,10 @@
 /** The text of the mapping that a document stands for. */
 import type { Diagnostic } from '../../../src/mapping/model/model.ts';
 import type { ModelOrigin } from '../../client/drafts.ts';
-import type { StudioDocument } from '../../core/document.ts';
+import type { Language, StudioDocument } from '../../core/document.ts';
+import { baseOf } from '../../core/elements/base.ts';
 import type { Session } from '../../core/history/history.ts';
+import { documentName } from '../../core/read/language.ts';
 
 export interface CurrentText {
   /** undefined: the language cannot say something that the document means; the diagnostics say what. */
@@ -36,4 +38,19 @@ export function textOf(document: StudioDocument, kept: 'drawn' | 'text'): Promis
   // The printer could not be loaded: the next one who asks tries again.
   text.catch(() => printed.delete(document));
   return text;
+}
+
+/**
+ * The mapping in another language, as a text of its own: comments and what the canvas does not draw go along.
+ *
+ * @returns as `textOf` @throws Error — what it needs cannot be loaded
+ */
+export async function textIn(language: Language, document: StudioDocument, kept: 'drawn' | 'text'): Promise<CurrentText> {
+  const current = await textOf(document, kept);
+  if (current.text === undefined || current.text.trim() === '' || language === document.language) return current;
+  const { convertMapping } = await import('../../../src/mapping/convert/convert.ts');
+  const name = documentName(document.language === 'yarrrml');
+  // Names of triples maps that the text leaves relative begin in YARRRML where its own do.
+  const baseIri = baseOf(language === 'yarrrml' ? language : document.language, document.base);
+  return convertMapping([{ name, text: current.text }], language, { baseIri });
 }

@@ -1,6 +1,6 @@
 /** Where blocks of the canvas stand that nobody has placed. */
 import { describe, expect, test } from '@jest/globals';
-import { type Arrangement, arranged, type Box, column, spotFor } from '../../../studio/ui/parts/layout/layout.ts';
+import { type Arrangement, apart, arranged, type Box, column, spotFor } from '../../../studio/ui/parts/layout/layout.ts';
 
 const box = (id: string, isInput: boolean, height = 100): Box => ({ id, isInput, width: 240, height });
 
@@ -50,5 +50,32 @@ describe('the layout', () => {
 
   test('inputs that grow push those below them down', () => {
     expect([...column([box('a', true, 50), box('b', true, 70), box('c', true)]).values()].map(({ y }) => y)).toEqual([0, 82, 184]);
+  });
+});
+
+describe('blocks that grow', () => {
+  const box = (id: string, height: number): Box => ({ id, isInput: false, width: 240, height });
+  const at = new Map([
+    ['a', { x: 0, y: 0 }],
+    ['b', { x: 10, y: 100 }],
+    ['c', { x: 0, y: 190 }],
+    ['aside', { x: 400, y: 50 }],
+  ]);
+  const boxes = [box('c', 60), box('a', 150), box('b', 60), box('aside', 60)];
+
+  test('push those below them down, and leave the others', () => {
+    const points = apart(boxes, at, () => false);
+    expect(Object.fromEntries(points)).toEqual({ a: { x: 0, y: 0 }, b: { x: 10, y: 182 }, c: { x: 0, y: 274 }, aside: { x: 400, y: 50 } });
+  });
+
+  test('and one that a person has put somewhere stays', () => {
+    const points = apart(boxes, at, (id) => id === 'b');
+    expect(points.get('b')).toEqual({ x: 10, y: 100 });
+    expect([points.get('a')?.y, points.get('c')?.y]).toEqual([192, 374]);
+  });
+
+  test('nothing moves where nothing overlaps', () => {
+    const free = new Map(boxes.map(({ id }, i) => [id, { x: 0, y: 200 * i }]));
+    expect(apart(boxes, free, () => false)).toEqual(free);
   });
 });

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { Id, StudioDocument } from '../../../core/document.ts';
 import { recordsOf } from '../../../core/elements/records.ts';
 import { arrange } from '../../parts/layout/arranging.ts';
-import { type Arrangement, column, type Point, spotFor } from '../../parts/layout/layout.ts';
+import { type Arrangement, apart, column, type Point, spotFor } from '../../parts/layout/layout.ts';
 import { announce } from '../../store/announcements.ts';
 import { useEditor } from '../../store/context.tsx';
 import type { Scene } from '../scene.ts';
@@ -24,11 +24,13 @@ export function usePositions(document: StudioDocument, scene: Scene): Points | u
   const [found, setFound] = useState<Points>(() => editor.get().shown.points);
   const places = recordsOf(document, 'place');
   const put = useMemo(() => new Map(places.map(({ of, x, y }) => [of, { x, y }])), [places]);
+  const pinned = useMemo(() => new Set(places.filter((place) => place.pinned).map(({ of }) => of)), [places]);
   // What the layout has placed stays there when there is more.
   const points = useMemo(() => {
     const inputs = scene.blocks.filter(({ id, kind }) => kind === 'input' && !put.has(id));
-    return new Map([...found, ...column(inputs.map(boxOf)), ...put]);
-  }, [found, put, scene]);
+    const all = new Map([...found, ...column(inputs.map(boxOf)), ...put]);
+    return apart(scene.blocks.map(boxOf), all, (id) => pinned.has(id));
+  }, [found, put, pinned, scene]);
   const missing = scene.blocks.filter(({ id }) => !points.has(id));
   const isFirst = missing.length > 1 && missing.length === scene.blocks.filter(({ kind }) => kind !== 'input').length;
   useEffect(() => {
