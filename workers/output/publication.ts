@@ -1,5 +1,6 @@
 /** How complete files get their final names: by rename in a directory of this machine, and as completed uploads in object storage. */
-import { rename, rm } from 'node:fs/promises';
+import { renameSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Fault } from '../../src/core/fault.ts';
@@ -37,9 +38,12 @@ function inDirectory(directory: string): Publication {
     async appear(moves) {
       for (const { from, to } of moves) {
         const path = join(directory, to);
-        await rename(join(directory, from), path).catch((error: unknown) => {
+        try {
+          // Synchronous: this thread has nothing else to do.
+          renameSync(join(directory, from), path);
+        } catch (error) {
           throw writeFault(path, error);
-        });
+        }
       }
       await syncDirectory(directory);
     },

@@ -4,6 +4,7 @@
  * It asks before it gives its output final names, so that an attempt that has lost its lock or was cancelled publishes nothing.
  */
 
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -198,7 +199,8 @@ async function mapInto<R>(task: Task, { signal }: TaskContext, end: (mapped: Map
     await Promise.allSettled([rejected?.abort(), sink?.abort(), targets.abort()]);
     throw error;
   } finally {
-    await rm(task.request.spillDirectory, { recursive: true, force: true });
+    // Most runs spill nothing.
+    if (existsSync(task.request.spillDirectory)) await rm(task.request.spillDirectory, { recursive: true, force: true });
   }
 }
 

@@ -1,9 +1,11 @@
 /** Paths that come from a request, a message or a mapping, and must stay inside directories. */
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { Fault } from '../fault.ts';
+import { fileCalls, type OpenFile } from './file-calls.ts';
 import type { Reach } from './reach.ts';
+
+const { realpath, lstat, stat, open } = fileCalls;
 
 /**
  * The real path of `relative` inside `directory`; it need not exist. Symbolic links are resolved before the check.
@@ -46,6 +48,24 @@ const isWithin = (path: string, directory: string): boolean =>
 const realOf = (path: string): Promise<string> => realTarget(path).catch(() => path);
 
 /**
+ * Places of the options, which only an operator moves: they are looked at again after a second, not for every file. There are several, and most
+ * do not exist, which takes longest to find out. What is read itself is looked at each time.
+ */
+const places = new Map<string, { readonly real: Promise<string>; readonly until: number }>();
+const PLACE_MS = 1_000;
+const MOST_PLACES = 256;
+
+function realPlace(path: string): Promise<string> {
+  const now = performance.now();
+  const known = places.get(path);
+  if (known !== undefined && now < known.until) return known.real;
+  const real = realOf(path);
+  if (places.size >= MOST_PLACES) places.clear();
+  places.set(path, { real, until: now + PLACE_MS });
+  return real;
+}
+
+/**
  * The real path of what a request, a message or a mapping names, which need not exist. To be called before anything else tells whether it
  * does.
  *
@@ -66,10 +86,10 @@ export async function resolveWithin(reach: Reach, path: string, name: string): P
     if (reach.directories === null) return resolve(path);
     throw notListed();
   });
-  const withheld = await Promise.all([...OF_THE_SYSTEM, ...reach.withheld].map(realOf));
+  const withheld = await Promise.all([...OF_THE_SYSTEM, ...reach.withheld].map(realPlace));
   if (withheld.some((one) => isWithin(real, one))) throw forbidden('files of the system and of the service itself are never read as data');
   if (reach.directories === null) return real;
-  const allowed = await Promise.all(reach.directories.map(realOf));
+  const allowed = await Promise.all(reach.directories.map(realPlace));
   if (!allowed.some((one) => isWithin(real, one))) throw notListed();
   return real;
 }
@@ -80,7 +100,7 @@ export async function resolveWithin(reach: Reach, path: string, name: string): P
  *
  * @throws Fault request/forbidden — outside, or no regular file; errors of `open`
  */
-export async function openWithin(reach: Reach, path: string, name: string): Promise<FileHandle> {
+export async function openWithin(reach: Reach, path: string, name: string): Promise<OpenFile> {
   const real = await resolveWithin(reach, path, name);
   // Opening a device can act on it, and opening a pipe waits for its writer.
   const before = await stat(real);

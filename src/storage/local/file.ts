@@ -1,11 +1,13 @@
 /** Local files: read in chunks, listed, written atomically. */
 
 import { randomBytes } from 'node:crypto';
-import type { Stats } from 'node:fs';
-import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { closeSync, constants, fsyncSync, openSync, type Stats } from 'node:fs';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import { Fault } from '../../core/fault.ts';
 import { nearest } from '../../core/nearest.ts';
+import { fileCalls, HANDED_OVER, type OpenFile } from '../../core/reach/file-calls.ts';
 import type { Reach } from '../../core/reach/reach.ts';
 import { openWithin, resolveWithin } from '../../core/reach/safe-path.ts';
 import type { RawInput } from '../storage.ts';
@@ -21,9 +23,10 @@ const CHUNK_BYTES = 256 * 1024;
  * run/lost — a range of a file that has changed; request/forbidden
  */
 export async function openFile(path: string, name: string, range: ByteRange | undefined, reach: Reach | undefined): Promise<RawInput> {
-  let handle: FileHandle;
+  let handle: OpenFile;
   try {
-    handle = reach === undefined ? await open(path, 'r') : await openWithin(reach, path, name);
+    // Without a reach it may be a pipe, and to open one is to wait for its writer.
+    handle = reach === undefined ? await HANDED_OVER.open(path, constants.O_RDONLY) : await openWithin(reach, path, name);
   } catch (error) {
     if (error instanceof Fault) throw error;
     throw await openFault(error as NodeJS.ErrnoException, path, name);
@@ -71,14 +74,14 @@ export function openStandardInput(name: string, signal: AbortSignal | undefined)
  */
 export async function fileState(path: string, reach: Reach | undefined): Promise<InputState | undefined> {
   const real = reach === undefined ? path : await resolveWithin(reach, path, path);
-  const found = await stat(real).catch(() => undefined);
+  const found = await fileCalls.stat(real).catch(() => undefined);
   return found?.isFile() === true ? { sizeBytes: found.size, version: versionOf(found) } : undefined;
 }
 
 const versionOf = ({ size, mtimeMs, ino }: Stats): string => `${size} ${mtimeMs} ${ino}`;
 
 /** The bytes of the given version, or a fault: the file's version is checked again at the end. */
-async function* rangeOf(handle: FileHandle, path: string, name: string, range: ByteRange): AsyncGenerator<Uint8Array, void, undefined> {
+async function* rangeOf(handle: OpenFile, path: string, name: string, range: ByteRange): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const chunk of chunksOf(handle, path, name, CHUNK_BYTES, range)) yield chunk;
   const now = await stat(path).catch(() => undefined);
   if (now === undefined || versionOf(now) !== range.version) throw changedFault(name);
@@ -86,7 +89,7 @@ async function* rangeOf(handle: FileHandle, path: string, name: string, range: B
 
 /** One chunk is read ahead, so that disk and reader work in parallel. Ownership of each chunk passes to the caller. */
 async function* chunksOf(
-  handle: FileHandle,
+  handle: OpenFile,
   path: string,
   name: string,
   chunkBytes: number,
@@ -96,8 +99,9 @@ async function* chunksOf(
   const read = (): Promise<Uint8Array | Error> => {
     const wanted = Math.min(chunkBytes, (range?.to ?? Number.POSITIVE_INFINITY) - at);
     // Without a range, no positions are used: a pipe has none.
-    return handle.read(Buffer.allocUnsafeSlow(wanted), 0, wanted, range === undefined ? null : at).then(
-      ({ bytesRead, buffer }) => {
+    const buffer = Buffer.allocUnsafeSlow(wanted);
+    return handle.read(buffer, range === undefined ? null : at).then(
+      (bytesRead) => {
         at += bytesRead;
         return buffer.subarray(0, bytesRead);
       },
@@ -211,7 +215,28 @@ export async function writeAtomically(path: string, text: string): Promise<void>
 
 /** Makes a rename durable. Some file systems do not support it; the rename itself has succeeded anyway. */
 export async function syncDirectory(directory: string): Promise<void> {
+  if (!isMainThread) {
+    syncDirectoryAtOnce(directory);
+    return;
+  }
   const handle = await open(directory, 'r').catch(() => undefined);
   await handle?.sync().catch(() => undefined);
   await handle?.close();
+}
+
+/** For a thread that has nobody else to serve meanwhile. */
+function syncDirectoryAtOnce(directory: string): void {
+  let descriptor: number;
+  try {
+    descriptor = openSync(directory, 'r');
+  } catch {
+    return;
+  }
+  try {
+    fsyncSync(descriptor);
+  } catch {
+    // As said above.
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -6,7 +6,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { compiled } from '../../../../src/core/compiled.ts';
 import type { Reach } from '../../../../src/core/reach/reach.ts';
 import { openSession } from '../../../../src/sql/drivers/open.ts';
 import { parseJdbcUrl } from '../../../../src/sql/jdbc/jdbc.ts';
@@ -143,6 +145,39 @@ test.each(FORBIDDEN)('%s is not read', async (row) => {
     expect(`${answer.message} ${answer.hint}`).toMatch(/ALLOWED_DIRECTORIES|regular file|never read|NUL/);
   const probed = await probeInput(url, within).catch((error) => error);
   expect(probed === undefined || probed.code !== undefined).toBe(true);
+});
+
+test('a thread, which asks the disk at once, reads the same', async () => {
+  const urls = [...ALLOWED, ...FORBIDDEN].map(urlOf);
+  const script = `const { parentPort, workerData } = require('node:worker_threads');
+    import(workerData.storage).then(async ({ readText }) => {
+      const answers = [];
+      for (const url of workerData.urls)
+        answers.push(await readText(url, 1000, { workingDirectory: '/', reach: workerData.reach }).catch((error) => error.code));
+      parentPort.postMessage(answers);
+    });`;
+  const storage = compiled('src/storage/open.js').href;
+  const thread = new Worker(script, { eval: true, workerData: { storage, urls, reach: reach() } });
+  const answers = await new Promise<readonly string[]>((resolve, reject) => thread.once('message', resolve).once('error', reject));
+  await thread.terminate();
+  answers.forEach((answer, i) => {
+    if (i < ALLOWED.length) expect([urls[i], answer]).toEqual([urls[i], 'data']);
+    else expect([urls[i], answer]).toEqual([urls[i], expect.stringMatching(/^(?:request\/forbidden|source\/refused)$/)]);
+  });
+});
+
+test('a directory of the options that is moved is followed within a second', async () => {
+  await symlink(at('open'), at('moving'));
+  const within = { workingDirectory: '/', reach: reach([at('moving')]) };
+  const read = (): Promise<string> => readText(at('other/data.csv'), 1000, within);
+  expect(await readText(at('open/data.csv'), 1000, within)).toBe('data');
+  await expect(read()).rejects.toMatchObject({ code: 'request/forbidden' });
+  rmSync(at('moving'));
+  symlinkSync(at('other'), at('moving'));
+  const deadline = performance.now() + 10_000;
+  while (!(await read().then(Boolean, () => false)) && performance.now() < deadline) await new Promise((done) => setTimeout(done, 20));
+  expect(await read()).toBe('data');
+  await expect(readText(at('open/data.csv'), 1000, within)).rejects.toMatchObject({ code: 'request/forbidden' });
 });
 
 test('whether a file outside exists cannot be told', async () => {
