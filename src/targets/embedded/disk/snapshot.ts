@@ -6,14 +6,20 @@ type Store = InstanceType<typeof oxigraph.Store>;
 type GraphTerm = NonNullable<Parameters<Store['dump']>[0]['from_graph_name']>;
 type Rows = readonly ReadonlyMap<string, oxigraph.Term>[];
 
-/** Most characters in one piece: each may take four bytes, an escaped one two. */
-const PIECE_CHARACTERS = 32 * 1024 * 1024;
+/**
+ * Characters in one piece: each may take four bytes, an escaped one two. A piece is made in the memory of WebAssembly, which never shrinks, and
+ * takes several times its length there.
+ */
+const USUAL_CHARACTERS = 4 * 1024 * 1024;
+const MOST_CHARACTERS = 32 * 1024 * 1024;
 /** Allowance per statement for what is not subject or object: predicate, datatype, label of a blank node. */
 const EXTRA_CHARACTERS = 200;
 /** Characters of subject and object, in SPARQL. */
 const LENGTH = 'COALESCE(STRLEN(STR(?s)), 0) + COALESCE(STRLEN(STR(?o)), 0)';
 /** With fewer statements in a page, skipping to each page would take longer than asking for every statement. */
 const LEAST_PAGE = 10_000;
+/** To reach a page is to skip those before it: with this many, each statement is skipped eight times on average. */
+const MOST_PAGES = 16;
 const LINES_AT_ONCE = 10_000;
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -75,11 +81,23 @@ function* chunksOf(file: number, onHead: (text: string) => void): Generator<Uint
 
 type Write = (text: string) => void;
 
+/**
+ * How many of `count` statements one page has, the longest of which has so many characters in subject and object; undefined: paging takes too
+ * long.
+ */
+export function pageOf(count: number, longest: number): number | undefined {
+  const characters = EXTRA_CHARACTERS + longest;
+  const most = Math.floor(MOST_CHARACTERS / characters);
+  if (most < LEAST_PAGE) return undefined;
+  return Math.min(most, Math.max(LEAST_PAGE, Math.floor(USUAL_CHARACTERS / characters), Math.ceil(count / MOST_PAGES)));
+}
+
 /** Page by page where even the longest statement leaves room for many in a page: a query makes N-Triples six times as fast as `match`. */
 function writePredicate(store: Store, graph: GraphTerm, predicate: string, write: Write): void {
-  const [longest] = store.query(`SELECT (MAX(${LENGTH}) AS ?n) WHERE { ?s <${predicate}> ?o }`, { default_graph: graph }) as Rows;
-  const page = Math.floor(PIECE_CHARACTERS / (EXTRA_CHARACTERS + Number(longest?.get('n')?.value)));
-  if (page < LEAST_PAGE) writeOneByOne(store, graph, predicate, write);
+  const query = `SELECT (COUNT(*) AS ?count) (MAX(${LENGTH}) AS ?longest) WHERE { ?s <${predicate}> ?o }`;
+  const [found] = store.query(query, { default_graph: graph }) as Rows;
+  const page = pageOf(Number(found?.get('count')?.value), Number(found?.get('longest')?.value));
+  if (page === undefined) writeOneByOne(store, graph, predicate, write);
   else for (let offset = 0; writePage(store, graph, predicate, { page, offset }, write); offset += page);
 }
 
@@ -107,7 +125,7 @@ function writeOneByOne(store: Store, graph: GraphTerm, predicate: string, write:
 function isSmall(store: Store, graph: GraphTerm): boolean {
   const query = `SELECT (SUM(${EXTRA_CHARACTERS} + ${LENGTH}) AS ?n) WHERE { ?s ?p ?o }`;
   const [row] = store.query(query, { default_graph: graph }) as Rows;
-  return Number(row?.get('n')?.value) <= PIECE_CHARACTERS;
+  return Number(row?.get('n')?.value) <= USUAL_CHARACTERS;
 }
 
 /** N-Triples have no line break within a statement, so ` .` before a line break is the end of one. */

@@ -1,7 +1,9 @@
 /** Durability of the embedded store with many statements, journals cut anywhere, and kill -9 again and again. */
+import { spawnSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import oxigraph from 'oxigraph';
+import { compiled } from '../../../../src/core/compiled.ts';
 import { loadSnapshot, writeSnapshot } from '../../../../src/targets/embedded/disk/snapshot.ts';
 import { linesOf } from '../../../support/service/store-client.ts';
 import { fresh, quadsOf, testKills, testTornJournals, withStore } from './disk-suite.ts';
@@ -40,6 +42,26 @@ describe('snapshots', () => {
     expect(linesOf(loaded.dump({ format: 'nq' })).join('\n') === [...lines].sort().join('\n')).toBe(true);
   }, 120_000);
 });
+
+test('a snapshot takes little more of the memory that never shrinks', () => {
+  const modules = ['engine/memory', 'disk/snapshot'].map((name) => compiled(`src/targets/embedded/${name}.js`).href);
+  const script = `
+    const [{ memoryBytes }, { writeSnapshot }, { default: oxigraph }] = await Promise.all(process.argv.slice(1).map((name) => import(name)));
+    const store = new oxigraph.Store();
+    for (let batch = 0; batch < 15; batch++) {
+      let text = '';
+      for (let i = batch * 20000; i < (batch + 1) * 20000; i++)
+        text += '<http://example.org/resource/item/' + (i >> 1) + '> <http://example.org/vocab#p' + (i & 1) + '> "value ' + i + '" .\\n';
+      store.load(Buffer.from(text), { format: 'nt' });
+    }
+    const before = memoryBytes();
+    writeSnapshot(store, '${fresh()}.nq');
+    console.log(before, memoryBytes() - before);`;
+  const names = [...modules, compiled('src/oxigraph/oxigraph.js').href];
+  const run = spawnSync(process.execPath, ['--input-type=module', '-e', script, ...names], { encoding: 'utf8' });
+  const [before = 0, growth = Number.POSITIVE_INFINITY] = run.stdout.split(' ').map(Number);
+  expect([run.stderr, before > 50 * 2 ** 20, growth < before / 3]).toEqual(['', true, true]);
+}, 120_000);
 
 describe('a torn journal', () => testTornJournals('all'));
 

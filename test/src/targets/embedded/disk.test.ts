@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Parser } from 'n3';
 import { isomorphic } from 'rdf-isomorphic';
+import { pageOf } from '../../../../src/targets/embedded/disk/snapshot.ts';
 import { openEmbeddedStore } from '../../../../src/targets/embedded/embedded.ts';
 import { Random } from '../../../support/random.ts';
 import { linesOf, type StoreClient } from '../../../support/service/store-client.ts';
@@ -41,6 +42,19 @@ const sameGraph = (one: readonly string[], other: readonly string[]): boolean =>
 };
 
 describe('snapshots', () => {
+  test.each<[count: number, longest: number, page: number | undefined]>([
+    [1_000, 40, 17_476],
+    // Not in more than 16 pages.
+    [1_000_000, 40, 62_500],
+    [3_000_000, 40, 139_810],
+    // Fewer characters at once would make pages too short.
+    [1_000, 1_000, 10_000],
+    [1_000_000, 3_000, 10_485],
+    [1_000, 4_000, undefined],
+  ])('have pages for %d statements of up to %d characters: %p', (count, longest, page) => {
+    expect(pageOf(count, longest)).toBe(page);
+  });
+
   test('replace the journal repeatedly, and the state stays the same', async () => {
     const directory = fresh();
     const random = new Random(4711);
