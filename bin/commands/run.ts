@@ -246,6 +246,8 @@ function statsOf(report: RunReport): Readonly<Record<string, number>> {
     bytesWritten: report.bytesWritten,
     seconds: performance.now() / 1000,
     cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,
+    userSeconds: userCPUTime / 1e6,
+    systemSeconds: systemCPUTime / 1e6,
     peakMemoryBytes: peakMemoryBytes(),
   };
 }

@@ -1,6 +1,5 @@
-/** `npm run bench`: medians of time and memory over fresh processes, with the number of statements checked. */
+/** `npm run bench`: medians of time and memory over fresh processes, with the number of statements checked; alone, or beside another program. */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,55 +9,112 @@ import { PROJECT_ROOT } from '../support/project-root.ts';
 import { DATABASES, type LoadedDatabase } from './databases.ts';
 import { benchFleet, FLEET_MAPPINGS } from './fleet.ts';
 import { benchFunctions, FUNCTIONS_WORKLOAD } from './functions.ts';
-import { type Measurement, measure, node } from './measure.ts';
+import { type Conditions, generateMissing, type Measurement, measure, OUTPUT_KINDS } from './measure.ts';
+import { benchAgainst, PLACEHOLDERS } from './pairs/against.ts';
+import { check, TOLERANCE } from './pairs/check.ts';
+import { median } from './pairs/statistics.ts';
 import { benchRuns, RUN_FLEETS } from './runs.ts';
-import { GROUPS, USUAL, WORKLOADS, type Workload } from './workloads.ts';
+import { CHECKED, GROUPS, USUAL, WORKLOADS, type Workload } from './workloads.ts';
 import { benchWriter } from './writer.ts';
 import { BENCH_STORES } from './writer-stores.ts';
 
-const USAGE = `usage: npm run bench -- [--data DIR] [--runs N] [--requests N] [WORKLOAD…]
+const USAGE = `usage: npm run bench -- [--data DIR] [--runs N] [--output KIND] [--threads N] [--requests N] [WORKLOAD…]
+       npm run bench -- --against COMMAND [--sorted] [--runs PAIRS] […] [WORKLOAD…]
+       npm run bench -- --check [--keep] [--runs PAIRS] […] [WORKLOAD…]
 workloads: ${Object.keys(WORKLOADS).join(' ')}
 several:   ${Object.entries(GROUPS)
   .map(([name, members]) => `${name} (${members.join(' ')})`)
   .join(', ')}
 service:   ${[...Object.keys(FLEET_MAPPINGS), ...Object.keys(RUN_FLEETS)].join(' ')}
 writer:    ${Object.keys(BENCH_STORES).join(' ')}
-calls:     ${FUNCTIONS_WORKLOAD}`;
+calls:     ${FUNCTIONS_WORKLOAD}
+
+--output   ${OUTPUT_KINDS.join(', ')}: where statements are written to; default file, in TMPDIR
+--threads  of each run
+--against  runs COMMAND in turn with ours; it may name
+${Object.entries(PLACEHOLDERS)
+  .map(([name, meaning]) => `             ${`{${name}}`.padEnd(17)} ${meaning}`)
+  .join('\n')}
+--sorted   also compares the sorted bytes of both outputs
+--check    compares user time with programs that are written for one workload each, and fails where the ratio is ${Math.round((TOLERANCE - 1) * 100)} % above the kept one;
+           default ${CHECKED.join(' ')}
+--keep     keeps the ratios that --check measures`;
+
+const OPTIONS = {
+  data: { type: 'string' },
+  runs: { type: 'string' },
+  requests: { type: 'string' },
+  output: { type: 'string' },
+  threads: { type: 'string' },
+  against: { type: 'string' },
+  sorted: { type: 'boolean' },
+  check: { type: 'boolean' },
+  keep: { type: 'boolean' },
+} as const;
+
+const parse = (argv: readonly string[]) => parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
 
 async function main(argv: readonly string[]): Promise<number> {
-  let parsed: { values: { data?: string; runs?: string; requests?: string }; positionals: string[] };
-  try {
-    const options = { data: { type: 'string' }, runs: { type: 'string' }, requests: { type: 'string' } } as const;
-    parsed = parseArgs({ args: [...argv], options, allowPositionals: true });
-  } catch (error) {
-    console.error(`${(error as Error).message}\n${USAGE}`);
+  const refuse = (reason: string): number => {
+    console.error(`${reason}\n${USAGE}`);
     return 2;
+  };
+  let parsed: ReturnType<typeof parse>;
+  try {
+    parsed = parse(argv);
+  } catch (error) {
+    return refuse((error as Error).message);
   }
   const { values, positionals } = parsed;
-  const runs = Number(values.runs ?? 3);
-  const requests = Number(values.requests ?? 10_000);
+  const counts = [values.runs ?? '3', values.requests ?? '10000', values.threads ?? '1'].map(Number);
+  const [runs, requests, threads] = counts as [number, number, number];
+  if (!counts.every((count) => Number.isInteger(count) && count > 0)) return refuse('--runs, --requests and --threads take whole numbers');
+  const output = OUTPUT_KINDS.find((kind) => kind === (values.output ?? 'file'));
+  if (output === undefined) return refuse(`--output is one of ${OUTPUT_KINDS.join(', ')}`);
   const names = positionals.flatMap((name) => (Object.hasOwn(GROUPS, name) ? (GROUPS[name] as readonly string[]) : [name]));
+  const all = [WORKLOADS, FLEET_MAPPINGS, RUN_FLEETS, BENCH_STORES, { [FUNCTIONS_WORKLOAD]: true }];
+  const unknown = names.find((name) => !all.some((table) => Object.hasOwn(table, name)));
+  if (unknown !== undefined) {
+    return refuse(`no workload ${unknown}; ${didYouMean(unknown, [...all, GROUPS].flatMap(Object.keys)) ?? ''}`);
+  }
+  const data = values.data === undefined ? join(PROJECT_ROOT, 'bench-data') : resolve(values.data);
+  const conditions: Conditions = { data, output, threads: values.threads === undefined ? undefined : threads };
+  const isPlain = (name: string): boolean => Object.hasOwn(WORKLOADS, name) && WORKLOADS[name]?.database === undefined;
+  if (values.check || values.against !== undefined) {
+    const chosen = names.length > 0 ? names : values.check ? CHECKED : USUAL.filter(isPlain);
+    const unfit = chosen.find((name) => !isPlain(name) || (values.check && WORKLOADS[name]?.bound === undefined));
+    if (unfit !== undefined) return refuse(`${unfit} has nothing that it can be compared with`);
+    console.log(machine());
+    if (values.check) {
+      // To nowhere, if nothing is said: a disk adds nothing to user time but noise.
+      const where = values.output === undefined ? ({ ...conditions, output: 'null' } as const) : conditions;
+      return (await check(chosen, where, runs, values.keep ?? false)) ? 0 : 1;
+    }
+    let good = true;
+    for (const name of chosen) {
+      const workload = WORKLOADS[name] as Workload;
+      await generateMissing(workload.folder, data);
+      const options = { command: values.against as string, pairs: runs, compareSorted: values.sorted ?? false };
+      if (!(await benchAgainst(name, workload, conditions, options))) good = false;
+    }
+    return good ? 0 : 1;
+  }
+  return benchAlone(names, conditions, runs, requests);
+}
+
+/** Workloads in a table, then what has tables of its own. */
+async function benchAlone(names: readonly string[], conditions: Conditions, runs: number, requests: number): Promise<number> {
+  const { data } = conditions;
   const fleets = names.filter((name) => Object.hasOwn(FLEET_MAPPINGS, name)) as (keyof typeof FLEET_MAPPINGS)[];
   const tiny = names.filter((name) => Object.hasOwn(RUN_FLEETS, name)) as (keyof typeof RUN_FLEETS)[];
   const stores = names.filter((name) => Object.hasOwn(BENCH_STORES, name));
-  const all = [WORKLOADS, FLEET_MAPPINGS, RUN_FLEETS, BENCH_STORES, { [FUNCTIONS_WORKLOAD]: true }];
-  const unknown = names.find((name) => !all.some((table) => Object.hasOwn(table, name)));
-  if (unknown !== undefined || ![runs, requests].every((count) => Number.isInteger(count) && count > 0)) {
-    const hint =
-      unknown === undefined
-        ? '--runs and --requests take whole numbers'
-        : `no workload ${unknown}; ${didYouMean(unknown, [...all, GROUPS].flatMap(Object.keys)) ?? ''}`;
-    console.error(`${hint}\n${USAGE}`);
-    return 2;
-  }
-  const data = values.data === undefined ? join(PROJECT_ROOT, 'bench-data') : resolve(values.data);
   console.log(machine());
   const rows: string[][] = [];
   let wrong = 0;
   for (const name of names.length > 0 ? names.filter((one) => Object.hasOwn(WORKLOADS, one)) : USUAL) {
     const workload = WORKLOADS[name] as Workload;
-    await generateMissing(workload, data);
-    const measurements = await measureRepeatedly(workload, data, runs);
+    await generateMissing(workload.folder, data);
+    const measurements = await measureRepeatedly(workload, conditions, runs);
     if ('skip' in measurements) {
       rows.push([name, ...COLUMNS.slice(2).map(() => ''), `skipped: ${measurements.skip}`]);
       continue;
@@ -69,28 +125,32 @@ async function main(argv: readonly string[]): Promise<number> {
     console.error(`${name}: ${measurements.map(({ wallSeconds }) => wallSeconds.toFixed(2)).join(' ')} s`);
   }
   if (rows.length > 0) console.log(`\n${table([COLUMNS, ...rows])}`);
-  if (fleets.length > 0) await generateMissing({ folder: 'flat-1m' }, data);
+  if (fleets.length > 0) await generateMissing('flat-1m', data);
   for (const name of fleets) if (!(await benchFleet(name, data, runs))) wrong++;
   for (const name of tiny) for (let i = 0; i < runs; i++) if (!(await benchRuns(name, requests))) wrong++;
   if (names.includes(FUNCTIONS_WORKLOAD)) {
-    await generateMissing({ folder: 'flat-100k' }, data);
+    await generateMissing('flat-100k', data);
     if (!(await benchFunctions(data))) wrong++;
   }
   if (stores.length > 0 && !(await benchWriter(stores, data, runs))) wrong++;
   return wrong > 0 ? 1 : 0;
 }
 
-const COLUMNS = ['workload', 'wall s', 'CPU s', 'peak MB', 'statements', 'M/s', 'output MB', 'check'];
+const COLUMNS = ['workload', 'wall s', 'user s', 'system s', 'peak MB', 'statements', 'M/s', 'output MB', 'check'];
 
-async function measureRepeatedly(workload: Workload, data: string, runs: number): Promise<Measurement[] | { readonly skip: string }> {
+async function measureRepeatedly(
+  workload: Workload,
+  conditions: Conditions,
+  runs: number,
+): Promise<Measurement[] | { readonly skip: string }> {
   const { database, folder } = workload;
-  if (database === undefined) return repeat(runs, () => measure(workload, data, undefined));
+  if (database === undefined) return repeat(runs, () => measure(workload, conditions));
   console.error(`starting and loading ${database.product}`);
-  const loaded = await DATABASES[database.product](join(data, folder, 'data.csv'), database.copies);
+  const loaded = await DATABASES[database.product](join(conditions.data, folder, 'data.csv'), database.copies);
   if ('skip' in loaded) return loaded;
   const end = endingWith(loaded);
   try {
-    return await repeat(runs, () => measure(workload, data, loaded.jdbcUrl));
+    return await repeat(runs, () => measure(workload, conditions, loaded.jdbcUrl));
   } finally {
     await end();
   }
@@ -119,26 +179,14 @@ function rowOf(name: string, measurements: readonly Measurement[], fault: string
   return [
     name,
     wall.toFixed(2),
-    median(measurements.map(({ cpuSeconds }) => cpuSeconds)).toFixed(2),
+    median(measurements.map(({ userSeconds }) => userSeconds)).toFixed(2),
+    median(measurements.map(({ systemSeconds }) => systemSeconds)).toFixed(2),
     (median(measurements.map(({ peakMemoryBytes }) => peakMemoryBytes)) / 2 ** 20).toFixed(0),
     String(statements),
     (statements / 1e6 / wall).toFixed(2),
-    (outputBytes / 1e6).toFixed(0),
+    outputBytes === undefined ? '–' : (outputBytes / 1e6).toFixed(0),
     fault === undefined ? 'ok' : `WRONG: ${fault}`,
   ];
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
-}
-
-async function generateMissing({ folder }: Pick<Workload, 'folder'>, data: string): Promise<void> {
-  if (existsSync(join(data, folder, 'expected.json'))) return;
-  console.error(`making ${join(data, folder)}`);
-  const { code, err } = await node([join(PROJECT_ROOT, 'test', 'bench', 'generate.mjs'), data, folder], PROJECT_ROOT);
-  if (code !== 0) throw new Error(`generate.mjs ended with code ${code}: ${err}`);
 }
 
 function machine(): string {

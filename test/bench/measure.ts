@@ -1,59 +1,122 @@
-/** One workload, once: a fresh process, timed from outside, its output counted. */
+/** One workload, once: a fresh process, its output counted. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readFile, rm, stat } from 'node:fs/promises';
+import { createReadStream, existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 import type { Workload } from './workloads.ts';
 
-export interface Measurement {
+/** What a process took. */
+export interface Times {
   /** Start of the process to its end. */
   readonly wallSeconds: number;
-  /** User and system. */
-  readonly cpuSeconds: number;
+  readonly userSeconds: number;
+  readonly systemSeconds: number;
   readonly peakMemoryBytes: number;
+}
+
+export interface Measurement extends Times {
   readonly statements: number;
-  readonly outputBytes: number;
+  /** Undefined when nothing is kept of the output. */
+  readonly outputBytes: number | undefined;
   /** Why the output is wrong; undefined when it is right. */
   readonly wrong: string | undefined;
+}
+
+/** How the bench runs a workload. */
+export interface Conditions {
+  /** Where the folders of the workloads are. */
+  readonly data: string;
+  readonly output: OutputKind;
+  /** Of the run; undefined leaves it to the default of the engine. */
+  readonly threads: number | undefined;
+}
+
+/** `file`: in the directory for temporary files (`TMPDIR`). `memory`: in a file system in memory. `null`: nowhere, so only numbers of statements that are reported can be checked. */
+export const OUTPUT_KINDS = ['file', 'memory', 'null'] as const;
+export type OutputKind = (typeof OUTPUT_KINDS)[number];
+
+const MEMORY_DIRECTORY = '/dev/shm';
+
+/** Calls `act` with a path for the output, whose directory is empty and removed in the end. */
+export async function withOutput<T>(kind: OutputKind, act: (path: string) => Promise<T>): Promise<T> {
+  if (kind === 'null') return act('/dev/null');
+  const directory = await mkdtemp(join(kind === 'memory' ? MEMORY_DIRECTORY : tmpdir(), 'quadmill-bench-'));
+  try {
+    return await act(join(directory, 'out.nq'));
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 }
 
 const QUADMILL = join(PROJECT_ROOT, 'bin', 'quadmill.js');
 /** Up to here distinct statements are counted as well as lines; above, lines must do. */
 const SMALL_STATEMENTS = 2_000_000;
 
-/** @param jdbcUrl the loaded database, for a workload that has one */
-export async function measure(workload: Workload, dataDirectory: string, jdbcUrl: string | undefined): Promise<Measurement> {
-  const folder = join(dataDirectory, workload.folder);
-  const output = join(folder, 'out.nq');
-  const started = performance.now();
+/** The arguments of Node for a run, in the folder of the workload. */
+export function runArguments(workload: Workload, threads: number | undefined, output: string, jdbcUrl?: string): string[] {
   const heap = workload.heapLimitMb === undefined ? [] : [`--max-old-space-size=${workload.heapLimitMb}`];
+  const parallel = threads === undefined ? [] : ['--threads', String(threads)];
   const from = jdbcUrl === undefined ? [] : ['--jdbc-url', jdbcUrl];
-  const run = ['run', workload.mapping, ...workload.options, ...from, '--stats', '-o', 'out.nq'];
-  const { code, err } = await node([...heap, QUADMILL, ...run], folder);
-  const wallSeconds = (performance.now() - started) / 1000;
-  if (code !== 0) throw new Error(`quadmill ended with code ${code}: ${err}`);
-  const stats = JSON.parse(err.trim().split('\n').at(-1) as string) as { quads: number; cpuSeconds: number; peakMemoryBytes: number };
-  const counts = JSON.parse(await readFile(join(folder, 'expected.json'), 'utf8')) as Record<string, number>;
-  const expected = (counts[workload.expected] as number) * (workload.database?.copies ?? 1);
-  const lines = await countLines(output, workload.expected === 'distinct' && expected <= SMALL_STATEMENTS);
-  const { size } = await stat(output);
-  await rm(output);
-  return {
-    wallSeconds,
-    cpuSeconds: stats.cpuSeconds,
-    peakMemoryBytes: stats.peakMemoryBytes,
-    statements: lines.all,
-    outputBytes: size,
-    wrong: verdict(expected, stats.quads, lines),
-  };
+  return [...heap, QUADMILL, 'run', workload.mapping, ...workload.options, ...parallel, ...from, '--stats', '-o', output];
 }
 
-function verdict(expected: number, reported: number, lines: Lines): string | undefined {
+/** @param jdbcUrl the loaded database, for a workload that has one */
+export async function measure(workload: Workload, conditions: Conditions, jdbcUrl?: string): Promise<Measurement> {
+  return withOutput(conditions.output, async (path) => {
+    const args = runArguments(workload, conditions.threads, path, jdbcUrl);
+    const { quads, ...times } = await timedNode('quadmill', args, join(conditions.data, workload.folder));
+    return { ...times, ...(await examine(workload, conditions.data, path, quads)) };
+  });
+}
+
+/**
+ * Runs a program of this project that ends with a line of JSON on standard error: statements, times and memory.
+ *
+ * @throws Error — the program failed, with what it said
+ */
+export async function timedNode(name: string, args: readonly string[], cwd: string): Promise<Times & { readonly quads: number }> {
+  const started = performance.now();
+  const { code, err } = await node(args, cwd);
+  const wallSeconds = (performance.now() - started) / 1000;
+  if (code !== 0) throw new Error(`${name} ended with code ${code}: ${err}`);
+  const { quads, userSeconds, systemSeconds, peakMemoryBytes } = JSON.parse(err.trim().split('\n').at(-1) as string);
+  return { quads, wallSeconds, userSeconds, systemSeconds, peakMemoryBytes };
+}
+
+/**
+ * Counts the statements of an output and compares the number with what must come out.
+ *
+ * @param reported by the program itself; undefined where it reports nothing
+ */
+export async function examine(
+  workload: Workload,
+  data: string,
+  path: string,
+  reported: number | undefined,
+): Promise<Pick<Measurement, 'statements' | 'outputBytes' | 'wrong'>> {
+  const expected = await expectedStatements(workload, data);
+  const written = await stat(path).catch(() => undefined);
+  if (written !== undefined && !written.isFile()) {
+    const wrong = reported === undefined || reported === expected ? undefined : `${reported} statements reported, ${expected} expected`;
+    return { statements: reported ?? expected, outputBytes: undefined, wrong };
+  }
+  if (written === undefined) return { statements: 0, outputBytes: 0, wrong: `it did not write ${path}` };
+  const lines = await countLines(path, workload.expected === 'distinct' && expected <= SMALL_STATEMENTS);
+  return { statements: lines.all, outputBytes: written.size, wrong: verdict(expected, reported, lines) };
+}
+
+async function expectedStatements(workload: Workload, data: string): Promise<number> {
+  const counts = JSON.parse(await readFile(join(data, workload.folder, 'expected.json'), 'utf8')) as Record<string, number>;
+  return (counts[workload.expected] as number) * (workload.database?.copies ?? 1);
+}
+
+function verdict(expected: number, reported: number | undefined, lines: Lines): string | undefined {
   if (lines.all !== expected) return `${lines.all} statements, ${expected} expected`;
   if (lines.distinct !== undefined && lines.distinct !== expected) return `${lines.distinct} distinct statements, ${expected} expected`;
-  return reported === expected ? undefined : `${reported} statements reported, ${expected} written`;
+  return reported === undefined || reported === expected ? undefined : `${reported} statements reported, ${expected} written`;
 }
 
 interface Lines {
@@ -76,6 +139,14 @@ async function countLines(path: string, distinct: boolean): Promise<Lines> {
     rest = text.slice(from);
   }
   return { all, distinct: distinct ? seen.size : undefined };
+}
+
+/** Makes the data of a folder that is not there. */
+export async function generateMissing(folder: string, data: string): Promise<void> {
+  if (existsSync(join(data, folder, 'expected.json'))) return;
+  console.error(`making ${join(data, folder)}`);
+  const { code, err } = await node([join(PROJECT_ROOT, 'test', 'bench', 'generate.mjs'), data, folder], PROJECT_ROOT);
+  if (code !== 0) throw new Error(`generate.mjs ended with code ${code}: ${err}`);
 }
 
 export function node(args: readonly string[], cwd: string): Promise<{ code: number | null; err: string }> {

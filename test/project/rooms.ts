@@ -473,6 +473,6 @@ export const TEST_FOLDERS: Readonly<Record<string, string>> = {
   project: 'the project itself: imports, documents, images, dashboards',
   conformance: 'third-party suites of cases',
   chaos: 'faults under load',
-  bench: 'workloads and their times',
+  bench: 'workloads and their times, alone or beside other programs',
   demo: 'the demo',
 };
