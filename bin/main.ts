@@ -1,7 +1,8 @@
-/** The command line: finds the command and loads only what it needs. */
+/** The command line: finds the command and loads only what it needs. What `run` needs is always there: it is compiled beforehand (`build/bundle.ts`). */
 
 import { didYouMean } from '../src/core/nearest.ts';
 import { UsageError } from './command-line.ts';
+import { run } from './commands/run.ts';
 import { EXIT, failed } from './exit.ts';
 import { printError } from './terminal.ts';
 
@@ -16,7 +17,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'write a mapping to start from, by the first records of files',
     start: async (argv) => (await import('./commands/init.ts')).init(argv),
   },
-  run: { summary: 'map files to RDF by mappings', start: async (argv) => (await import('./commands/run.ts')).run(argv) },
+  run: { summary: 'map files to RDF by mappings', start: run },
   check: {
     summary: 'print all errors and warnings of mappings',
     start: async (argv) => (await import('./commands/check.ts')).check(argv),

@@ -13,6 +13,7 @@ import {
   XML_DEFAULT_NAMESPACES,
   type XmlDefaultNamespace,
 } from '../../src/run/request.ts';
+import { executeRun } from '../../src/run/run.ts';
 import { ReaderGone } from '../../src/sinks/descriptor.ts';
 import { GRAPH_HEADERS, OUTPUT_FORMATS, RDF_VERSIONS, type RdfVersion } from '../../src/sinks/sink.ts';
 import { formatByExtension } from '../../src/storage/input-format.ts';
@@ -24,6 +25,7 @@ import { FUNCTION_OPTIONS, functionFilesOf } from '../options/functions.ts';
 import { INPUT_OPTIONS, inputOptionsOf, inputsOf, webAccess } from '../options/inputs.ts';
 import { formatFor, openOutput, refuseOverwritingInputs, STANDARD_OUTPUT } from '../options/output.ts';
 import { graphHeaderOf, writeGraphFiles } from '../options/property-graph.ts';
+import { TargetFiles } from '../options/targets.ts';
 import { peakMemoryBytes } from '../report/peak-memory.ts';
 import { RejectionLog, Rejections } from '../report/rejections.ts';
 import { printReport } from '../report/report.ts';
@@ -154,14 +156,12 @@ export async function withInterruption(parsed: Parsed, work: (signal: AbortSigna
  * @param explainEmpty whether to print why a triples map produced nothing, for the author of the mapping
  */
 export async function executeRequest(request: RunRequest, parsed: Parsed, signal: AbortSignal, explainEmpty = true): Promise<number> {
-  const { executeRun } = await import('../../src/run/run.ts');
   const target = targetOf(parsed);
   const format = formatFor(target, parsed.value('format'));
   const graphHeader = graphHeaderOf(parsed, target, format);
   const prefixes =
     format === 'turtle' || format === 'trig' ? await (await import('../options/prefixes.ts')).declaredPrefixes(request) : undefined;
   const output = await openOutput(target, format, prefixes);
-  const { TargetFiles } = await import('../options/targets.ts');
   const targets = new TargetFiles(request, target);
   const log = request.onError === 'quarantine' ? new RejectionLog(output.rejectedPath) : undefined;
   const rejections = new Rejections(log);

@@ -390,6 +390,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   bin: {
     purpose: 'The command line.',
     folders: {
+      build: 'steps of the build: the files that the command line starts from',
       commands: 'one file for each command',
       options: 'options that several commands share',
       report: 'what is told after a run: rejected records, empty triples maps, memory',

@@ -21,7 +21,8 @@ test('has the program, its types, documents and licence, and nothing of tests, s
     'LICENSE',
     'CHANGELOG.md',
     'bin/quadmill.js',
-    'dist/bin/bundle/main.js',
+    'dist/bin/bundle/engine.js',
+    'dist/bin/bundle/engine-script.js',
     'dist/src/run/exports.d.ts',
     'dist/studio/page/index.html',
   ];
