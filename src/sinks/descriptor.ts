@@ -1,14 +1,27 @@
-/** Writes one-byte text to an open file descriptor, through two growing buffers: one is filled while the other is written. */
+/**
+ * Writes one-byte text to an open file descriptor, through buffers of a megabyte: some are written while the next one is filled.
+ *
+ * A disk takes most writes at once and some only after tens of milliseconds. So a few full buffers may wait, and one call writes all of them: whoever
+ * fills buffers waits for a disk that is slow, but not for one that stumbles.
+ */
 import { createHash, type Hash } from 'node:crypto';
-import { write as writeCallback } from 'node:fs';
+import { fdatasync as fdatasyncCallback, writev as writevCallback } from 'node:fs';
 import { promisify } from 'node:util';
 import { Fault } from '../core/fault.ts';
 
-const writeDescriptor = promisify(writeCallback);
+const writeBuffers = promisify(writevCallback);
+const syncData = promisify(fdatasyncCallback);
 
 const BUFFER_BYTES = 1 << 20;
 /** Small runs write little: allocating megabytes for each would keep the garbage collector busy. */
 const FIRST_BYTES = 1 << 14;
+/** With those that are being written and the one that is filled, at most nine buffers. */
+const MOST_WAITING = 4;
+/**
+ * A system that writes to its disk when it likes leaves most of it for the sync at the end, when nothing else is left to do. Asking for it after so
+ * many bytes keeps the disk busy meanwhile. Less would only write the metadata more often.
+ */
+const SYNC_BYTES = 64 * BUFFER_BYTES;
 /** A full non-blocking pipe returns EAGAIN; there is no event to wait for, so the write is retried after a pause. */
 const FULL_PIPE_WAIT_MS = 5;
 
@@ -19,23 +32,39 @@ export class ReaderGone extends Fault {
   }
 }
 
+export interface DescriptorOptions {
+  /** Compute SHA-256 while writing. */
+  readonly digest: boolean;
+  /** The descriptor is a file that will be synced: ask for it from time to time. The caller still syncs it at the end. */
+  readonly durable?: boolean;
+}
+
 /** The caller opens and closes the descriptor. */
 export class DescriptorWriter {
   readonly #descriptor: number;
   /** For messages. */
   readonly #name: string;
   readonly #hash: Hash | undefined;
+  readonly #durable: boolean;
   #filling: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  #spare: Buffer | undefined;
   #used = 0;
   #bytes = 0;
-  #inFlight: Promise<void> | undefined;
+  /** Full, in order. */
+  #waiting: Buffer[] = [];
+  readonly #free: Buffer[] = [];
+  /** Until nothing waits any more. */
+  #writing: Promise<void> | undefined;
+  /** Until those are written that have been passed to the system. */
+  #sending: Promise<void> | undefined;
+  #unsynced = 0;
+  #syncing: Promise<void> | undefined;
   #failure: Fault | undefined;
 
-  constructor(descriptor: number, name: string, digest: boolean) {
+  constructor(descriptor: number, name: string, { digest, durable = false }: DescriptorOptions) {
     this.#descriptor = descriptor;
     this.#name = name;
     this.#hash = digest ? createHash('sha256') : undefined;
+    this.#durable = durable;
   }
 
   /** @throws Fault sink/failed — disk full and the like, also for an earlier write; ReaderGone */
@@ -51,12 +80,13 @@ export class DescriptorWriter {
   /** Writes bytes without copying them. Resolves when they have been passed to the operating system. @throws those of `write` */
   async writeBytes(bytes: Uint8Array): Promise<void> {
     if (this.#used > 0) await this.#swap();
-    await this.#inFlight;
+    await this.#writing;
     if (this.#failure !== undefined) throw this.#failure;
     this.#bytes += bytes.length;
-    this.#inFlight = this.#send(bytes);
+    this.#sending = this.#send([bytes]).catch((error) => this.#fail(error));
     this.#hash?.update(bytes);
-    await this.#inFlight;
+    await this.#sending;
+    if (this.#durable && this.#failure === undefined) this.#sync([bytes]);
     if (this.#failure !== undefined) throw this.#failure;
   }
 
@@ -78,36 +108,65 @@ export class DescriptorWriter {
     }
   }
 
-  /** Starts writing the full buffer and continues with the other one, once that has been written. */
+  /** Passes the full buffer on and continues with another one. Waits while too many do. */
   async #swap(): Promise<void> {
-    await this.#inFlight;
+    // What has been written meanwhile is known only after a turn of the event loop.
+    if (this.#writing !== undefined) await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length >= MOST_WAITING) await this.#sending;
     if (this.#failure !== undefined) throw this.#failure;
-    const full = this.#filling;
-    const content = full.subarray(0, this.#used);
-    this.#filling = this.#spare ?? Buffer.allocUnsafeSlow(full.length);
-    this.#spare = full;
+    const content = this.#filling.subarray(0, this.#used);
+    this.#filling = this.#free.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
     this.#used = 0;
     this.#bytes += content.length;
-    this.#inFlight = this.#send(content);
+    this.#waiting.push(content);
+    this.#writing ??= this.#writeWaiting();
     this.#hash?.update(content);
   }
 
   /** Stores its error for the next call, so that no rejection is unhandled. */
-  async #send(buffer: Uint8Array): Promise<void> {
-    try {
-      for (let from = 0; from < buffer.length; ) {
-        from += (await writeDescriptor(this.#descriptor, buffer, from, buffer.length - from, null).catch(retryWhenFull)).bytesWritten;
-      }
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      this.#failure = code === 'EPIPE' ? new ReaderGone(error) : writeFault(this.#name, error);
+  async #writeWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const buffers = this.#waiting;
+      this.#waiting = [];
+      this.#sending = this.#send(buffers).catch((error) => this.#fail(error));
+      await this.#sending;
+      for (const buffer of buffers) if (buffer.length === BUFFER_BYTES) this.#free.push(buffer);
+      if (this.#durable && this.#failure === undefined) this.#sync(buffers);
     }
+    this.#writing = undefined;
+  }
+
+  async #send(buffers: readonly Uint8Array[]): Promise<void> {
+    let rest = buffers;
+    while (rest.length > 0) {
+      const { bytesWritten } = await writeBuffers(this.#descriptor, rest).catch(retryWhenFull);
+      rest = behind(rest, bytesWritten);
+    }
+  }
+
+  #sync(written: readonly Uint8Array[]): void {
+    this.#unsynced += written.reduce((sum, { length }) => sum + length, 0);
+    if (this.#syncing !== undefined || this.#unsynced < SYNC_BYTES) return;
+    this.#unsynced = 0;
+    // An error is told once: the sync at the end may know nothing of it.
+    this.#syncing = syncData(this.#descriptor)
+      .catch((error) => this.#fail(error))
+      .finally(() => {
+        this.#syncing = undefined;
+      });
+  }
+
+  #fail(error: unknown): void {
+    this.#waiting = [];
+    const code = (error as NodeJS.ErrnoException).code;
+    this.#failure ??= code === 'EPIPE' ? new ReaderGone(error) : writeFault(this.#name, error);
   }
 
   /** Resolves when everything has been passed to the operating system. `sha256` is empty without digest. */
   async finish(): Promise<{ readonly bytes: number; readonly sha256: string }> {
     if (this.#used > 0) await this.#swap();
-    await this.#inFlight;
+    await this.#writing;
+    await this.#syncing;
     if (this.#failure !== undefined) throw this.#failure;
     return { bytes: this.#bytes, sha256: this.#hash?.digest('hex') ?? '' };
   }
@@ -115,8 +174,19 @@ export class DescriptorWriter {
   /** Resolves when the descriptor is no longer in use. Discards what is buffered. */
   async drop(): Promise<void> {
     this.#used = 0;
-    await this.#inFlight;
+    this.#waiting = [];
+    await this.#writing;
+    await this.#syncing;
   }
+}
+
+/** What of them comes after so many bytes. */
+function behind(buffers: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
+  let from = bytes;
+  let first = 0;
+  while (first < buffers.length && from >= (buffers[first] as Uint8Array).length) from -= (buffers[first++] as Uint8Array).length;
+  const [partial, ...others] = buffers.slice(first);
+  return partial === undefined ? [] : [partial.subarray(from), ...others];
 }
 
 async function retryWhenFull(error: NodeJS.ErrnoException): Promise<{ bytesWritten: number }> {
@@ -128,6 +198,7 @@ async function retryWhenFull(error: NodeJS.ErrnoException): Promise<{ bytesWritt
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file may not become larger (see `ulimit -f`, and the limits of the file system)',
   EACCES: 'no permission',
   EPERM: 'no permission',
   EROFS: 'the file system is read-only',

@@ -149,7 +149,7 @@ async function openPart(options: FileSinkOptions, n: number): Promise<OpenPart> 
   const handle = await openIn(directory, temporary).catch((error) => {
     throw writeFault(path, error);
   });
-  const writer = new DescriptorWriter(handle.fd, path, rest.digest ?? true);
+  const writer = new DescriptorWriter(handle.fd, path, { digest: rest.digest ?? true, durable: rest.durable ?? true });
   const file: QuadSink = {
     write: (lines) => writer.write(lines),
     writeBytes: (lines) => writer.writeBytes(lines),

@@ -19,7 +19,7 @@ export interface StreamSinkOptions {
  * @throws ReaderGone — the other end of a pipe was closed; Fault sink/failed
  */
 export async function openStreamSink(options: StreamSinkOptions): Promise<QuadSink> {
-  const writer = new DescriptorWriter(options.descriptor, options.name, false);
+  const writer = new DescriptorWriter(options.descriptor, options.name, { digest: false });
   const sink: QuadSink = {
     write: (lines) => writer.write(lines),
     writeBytes: (lines) => writer.writeBytes(lines),

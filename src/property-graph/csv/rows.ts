@@ -34,7 +34,7 @@ export function waitingLines(directory: string): WaitingLines {
     } catch (error) {
       throw writeFault(path, error);
     }
-    writer ??= new DescriptorWriter(handle.fd, path, false);
+    writer ??= new DescriptorWriter(handle.fd, path, { digest: false });
     const text = `${lines.join('\n')}\n`;
     lines = [];
     held = 0;

@@ -28,7 +28,7 @@ export async function tarred(inner: QuadSink, entry: string, spoolPath: string):
   const spool = await open(spoolPath, 'w+', 0o600).catch((error) => {
     throw writeFault(spoolPath, error);
   });
-  const writer = new DescriptorWriter(spool.fd, spoolPath, false);
+  const writer = new DescriptorWriter(spool.fd, spoolPath, { digest: false });
   let isOpen = true;
   const remove = async (): Promise<void> => {
     if (!isOpen) return;

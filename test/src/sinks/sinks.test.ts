@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,6 +10,7 @@ import { Fault } from '../../../src/core/fault.ts';
 import { toBytes } from '../../../src/core/text.ts';
 import { type FileSinkOptions, openFileSink } from '../../../src/sinks/file.ts';
 import { openStreamSink } from '../../../src/sinks/stream.ts';
+import { PROJECT_ROOT } from '../../support/project-root.ts';
 
 let directory: string;
 
@@ -157,6 +159,27 @@ describe('a file sink', () => {
     await sink.abort();
     expect(await readdir(directory)).toEqual([]);
     expect(await (await open()).finish()).toMatchObject([{ bytes: 0, empty: true }]);
+  });
+
+  test('that may not become larger fails with the reason while others wait to be written, and leaves nothing', async () => {
+    const rows = Array.from({ length: 60_000 }, (_, i) => `${i},${'x'.repeat(100)}`);
+    await writeFile(join(directory, 'data.csv'), `id,name\n${rows.join('\n')}\n`);
+    await writeFile(
+      join(directory, 'mapping.ttl'),
+      `@prefix rml: <http://w3id.org/rml/> .
+      <#P> a rml:TriplesMap ;
+        rml:logicalSource [ a rml:LogicalSource ; rml:source [ a rml:RelativePathSource ; rml:path "data.csv" ] ; rml:referenceFormulation rml:CSV ] ;
+        rml:subjectMap [ rml:template "http://e/{id}" ] ;
+        rml:predicateObjectMap [ rml:predicate <http://e/name> ; rml:objectMap [ rml:reference "name" ] ] .`,
+    );
+    const quadmill = join(PROJECT_ROOT, 'bin', 'quadmill.js');
+    const script = 'ulimit -f 4096; exec "$0" "$1" run mapping.ttl -o out.nq';
+    const { status, stderr } = spawnSync('sh', ['-c', script, process.execPath, quadmill], { cwd: directory, encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(/out\.nq cannot be written: the file may not become larger/),
+    });
+    expect((await readdir(directory)).sort()).toEqual(['data.csv', 'mapping.ttl']);
   });
 
   test('whose directory cannot be made fails in words', async () => {
