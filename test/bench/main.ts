@@ -7,13 +7,14 @@ import { didYouMean } from '../../src/core/nearest.ts';
 import { table } from '../conformance/summary.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 import { DATABASES, type LoadedDatabase } from './databases.ts';
-import { benchFleet, FLEET_MAPPINGS } from './fleet.ts';
 import { benchFunctions, FUNCTIONS_WORKLOAD } from './functions.ts';
 import { type Conditions, generateMissing, type Measurement, measure, OUTPUT_KINDS } from './measure.ts';
 import { benchAgainst, PLACEHOLDERS } from './pairs/against.ts';
 import { check, TOLERANCE } from './pairs/check.ts';
 import { median } from './pairs/statistics.ts';
-import { benchRuns, RUN_FLEETS } from './runs.ts';
+import { profileWorkload } from './profile/profile.ts';
+import { benchFleet, FLEET_MAPPINGS } from './service/fleet.ts';
+import { benchRuns, RUN_FLEETS } from './service/runs.ts';
 import { CHECKED, GROUPS, USUAL, WORKLOADS, type Workload } from './workloads.ts';
 import { benchWriter } from './writer.ts';
 import { BENCH_STORES } from './writer-stores.ts';
@@ -21,6 +22,7 @@ import { BENCH_STORES } from './writer-stores.ts';
 const USAGE = `usage: npm run bench -- [--data DIR] [--runs N] [--output KIND] [--threads N] [--requests N] [WORKLOAD…]
        npm run bench -- --against COMMAND [--sorted] [--runs PAIRS] […] [WORKLOAD…]
        npm run bench -- --check [--keep] [--runs PAIRS] […] [WORKLOAD…]
+       npm run bench -- --flame DIRECTORY [--data DIR] WORKLOAD…
 workloads: ${Object.keys(WORKLOADS).join(' ')}
 several:   ${Object.entries(GROUPS)
   .map(([name, members]) => `${name} (${members.join(' ')})`)
@@ -38,7 +40,8 @@ ${Object.entries(PLACEHOLDERS)
 --sorted   also compares the sorted bytes of both outputs
 --check    compares user time with programs that are written for one workload each, and fails where the ratio is ${Math.round((TOLERANCE - 1) * 100)} % above the kept one;
            default ${CHECKED.join(' ')}
---keep     keeps the ratios that --check measures`;
+--keep     keeps the ratios that --check measures
+--flame    writes a flame graph of each workload into DIRECTORY, and prints the shares of rooms`;
 
 const OPTIONS = {
   data: { type: 'string' },
@@ -50,6 +53,7 @@ const OPTIONS = {
   sorted: { type: 'boolean' },
   check: { type: 'boolean' },
   keep: { type: 'boolean' },
+  flame: { type: 'string' },
 } as const;
 
 const parse = (argv: readonly string[]) => parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
@@ -80,6 +84,17 @@ async function main(argv: readonly string[]): Promise<number> {
   const data = values.data === undefined ? join(PROJECT_ROOT, 'bench-data') : resolve(values.data);
   const conditions: Conditions = { data, output, threads: values.threads === undefined ? undefined : threads };
   const isPlain = (name: string): boolean => Object.hasOwn(WORKLOADS, name) && WORKLOADS[name]?.database === undefined;
+  if (values.flame !== undefined) {
+    const unfit = names.find((name) => !isPlain(name));
+    if (names.length === 0 || unfit !== undefined)
+      return refuse(`--flame takes workloads of files${unfit === undefined ? '' : `, not ${unfit}`}`);
+    for (const name of names) {
+      const workload = WORKLOADS[name] as Workload;
+      await generateMissing(workload.folder, data);
+      await profileWorkload(name, workload, data, values.flame);
+    }
+    return 0;
+  }
   if (values.check || values.against !== undefined) {
     const chosen = names.length > 0 ? names : values.check ? CHECKED : USUAL.filter(isPlain);
     const unfit = chosen.find((name) => !isPlain(name) || (values.check && WORKLOADS[name]?.bound === undefined));

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -123,7 +123,16 @@ describe('npm run bench', () => {
     expect(status).toBe(1);
   });
 
+  test('draws where the time goes', async () => {
+    const { stdout, status } = bench('--flame', directory, 'flat-1k');
+    expect(stdout).toMatch(/^src\/\S+ +[\d.]+ %$/m);
+    expect(status).toBe(0);
+    const picture = await readFile(join(directory, 'flame-flat-1k.svg'), 'utf8');
+    expect(picture).toMatch(/<title>\w+, src\/[\w/]+: [\d.]+ %<\/title>/);
+  });
+
   test.each([
+    ['a flame graph of nothing', ['--flame', '.'], '--flame takes workloads of files'],
     ['a kind of output that there is not', ['--output', 'tape'], '--output is one of file, memory, null'],
     ['a workload without bound', ['--check', 'xlsx-1m'], 'xlsx-1m has nothing that it can be compared with'],
     ['no threads', ['--threads', '0'], 'take whole numbers'],

@@ -8,10 +8,10 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { table } from '../conformance/summary.ts';
-import { startRedis } from '../servers/queues/redis.ts';
-import { PEOPLE, peopleMapping } from '../support/service/inputs.ts';
-import { type ServiceProcess, startService } from '../support/service/process.ts';
+import { table } from '../../conformance/summary.ts';
+import { startRedis } from '../../servers/queues/redis.ts';
+import { PEOPLE, peopleMapping } from '../../support/service/inputs.ts';
+import { type ServiceProcess, startService } from '../../support/service/process.ts';
 
 interface RunsMeasurement {
   readonly runsPerSecond: number;

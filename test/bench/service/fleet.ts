@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { table } from '../conformance/summary.ts';
-import { startRedis } from '../servers/queues/redis.ts';
-import { postJson, type ServiceProcess, startService } from '../support/service/process.ts';
+import { table } from '../../conformance/summary.ts';
+import { startRedis } from '../../servers/queues/redis.ts';
+import { postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
 
 const COPIES = 10;
 const SLICE_BYTES = 256 * 2 ** 20;
