@@ -27,6 +27,10 @@ export type Value = string | TypedValue;
 export type Values = null | Value | readonly Value[];
 
 /** Returns the values of one reference in a record. Created once per scan by the source, called for every record. */
-export type Accessor = (record: unknown) => Values;
+export interface Accessor {
+  (record: unknown): Values;
+  /** The same values as they are written, if the source has these without the canonical forms. */
+  written?: (record: unknown) => null | string | readonly string[];
+}
 
 export const XSD = 'http://www.w3.org/2001/XMLSchema#';

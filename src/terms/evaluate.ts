@@ -3,7 +3,7 @@
  */
 import { Fault } from '../core/fault.ts';
 import { blankLabel, toBytes } from '../core/text.ts';
-import { TypedValue, type Value, type Values } from '../core/value.ts';
+import { type Accessor, TypedValue, type Value, type Values } from '../core/value.ts';
 import type { RecordBatch } from '../functions/ahead.ts';
 import type { CustomFunctions } from '../functions/definition.ts';
 import { functionLibrary } from '../functions/library.ts';
@@ -18,7 +18,10 @@ export type Text = null | string | readonly string[];
 export type TextOf = (record: unknown, position: number) => Text;
 
 /** Values of one row, with their natural datatypes. */
-export type ValuesOf = (row: unknown, position: number) => Values;
+export interface ValuesOf {
+  (row: unknown, position: number): Values;
+  readonly written?: Accessor['written'];
+}
 
 /** Access to the records of an iteration. */
 export interface Accessors {
@@ -71,6 +74,13 @@ export function accessorOf(leaf: Leaf, rows: Accessors): ValuesOf {
 
 /** Each value as written in the source, changed by `encode`; only literals with a natural datatype use the canonical form. */
 function textOf(read: ValuesOf, encode: (text: string) => string, { repeats }: Accessors): TextOf {
+  const { written } = read;
+  if (written !== undefined)
+    return (record) => {
+      const texts = written(record);
+      if (texts === null) return null;
+      return typeof texts === 'string' ? encode(texts) : several(texts, encode as (value: Value) => string, repeats);
+    };
   const one = (value: Value): string => encode(typeof value === 'string' ? value : value.written);
   return (record, position) => {
     const values = read(record, position);

@@ -105,6 +105,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       csv: 'delimited text',
       json: 'JSON and JSON Lines',
       'json/path': 'JSONPath: what streams, and the engine for the rest',
+      'json/slots': 'records as what their references read: the plan, and the reader of bytes',
       sparql: 'solutions of a SPARQL query, in the formats of their results',
       sql: 'rows of a SELECT',
       parquet: 'Parquet',

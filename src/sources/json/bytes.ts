@@ -19,13 +19,14 @@ export const MARKS = table(['"', QUOTE], ['{[', OPEN], ['}]', CLOSE], ['\n', LIN
 const BACKSLASH = 2;
 const CONTROL = 3;
 const CONTROLS = Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)).join('');
-const IN_TEXT = table(['"', QUOTE], ['\\', BACKSLASH], [CONTROLS, CONTROL]);
+/** The bytes that end a text as written: 0 for all others. */
+export const IN_TEXT = table(['"', QUOTE], ['\\', BACKSLASH], [CONTROLS, CONTROL]);
 
-const SIMPLE = 1;
-const HEX = 2;
+export const SIMPLE_ESCAPE = 1;
+export const HEX_ESCAPE = 2;
 /** What may follow a backslash; four hexadecimal digits follow the `u`. */
-const ESCAPES = table(['"\\/bfnrt', SIMPLE], ['u', HEX]);
-const HEX_DIGITS = table(['0123456789abcdefABCDEF', 1]);
+export const ESCAPES = table(['"\\/bfnrt', SIMPLE_ESCAPE], ['u', HEX_ESCAPE]);
+export const HEX_DIGITS = table(['0123456789abcdefABCDEF', 1]);
 
 /** Bytes that end a number or a literal. */
 export const DELIMITERS = table([',]} \t\r\n"[{:', 1]);
@@ -45,8 +46,8 @@ export function passText(bytes: Uint8Array, from: number, end: number): number {
     else {
       if (pos + 1 >= end) return ~pos;
       const escape = ESCAPES[bytes[pos + 1] as number] as number;
-      if (escape === SIMPLE) pos += 2;
-      else if (escape === HEX) {
+      if (escape === SIMPLE_ESCAPE) pos += 2;
+      else if (escape === HEX_ESCAPE) {
         if (pos + 5 >= end) return ~pos;
         for (let i = 2; i < 6; i++) if (HEX_DIGITS[bytes[pos + i] as number] === 0) throw badEscape(pos);
         pos += 6;

@@ -13,9 +13,11 @@ import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
 import type { Batch, NestedRecords, OpenScan, ReadOptions, Scan } from '../source.ts';
 import { parseExpression, upsOf } from './expression.ts';
-import { itemsOf, type JsonItems, linkedReaderOf, ofLinked, readerOf, unmatchedOf } from './nested.ts';
+import { itemsOf, type JsonItems, linkedReaderOf, ofLinked, readerOf, slotReaderOf, unmatchedOf } from './nested.ts';
 import { buildAutomaton, type PathAutomaton, type Subscriber, type TrackedIterator } from './path/automaton.ts';
 import type { TrackedReader } from './references.ts';
+import { planSlots, type SlotPlan, type Slots } from './slots/plan.ts';
+import { SlotReader } from './slots/reader.ts';
 import { JsonSplitter, RECORD_SEPARATOR } from './split.ts';
 
 /** Records of all iterations that are handed over at once, and bytes of the document from which they may come. */
@@ -46,7 +48,9 @@ export const openJson: OpenScan = async (bytes, iterations, options) => {
     const parent = ups === 0 ? undefined : references.find((reference) => upsOf([reference], options) === ups);
     return { text, query: parseExpression(text, options, { mapping: origin }), ups, parent };
   });
-  return new JsonScan(bytes, iterators, options, buildAutomaton(iterators, options.maxRecordBytes));
+  const root = buildAutomaton(iterators, options.maxRecordBytes);
+  const gathers = options.jsonLines === true && root.cuts;
+  return new JsonScan(bytes, iterators, options, root, gathers ? undefined : planSlots(iterators, iterations, options));
 };
 
 class JsonScan implements Scan {
@@ -58,30 +62,39 @@ class JsonScan implements Scan {
   private readonly wholes = new Map<string, number>();
   private readonly readers: readonly Map<string, TrackedReader>[];
   private readonly iterators: readonly Map<string, JsonItems>[];
+  /** undefined: records are values. */
+  private readonly plan: SlotPlan | undefined;
 
-  /** By iteration: records found, and records not yet handed over. */
-  private readonly counts: number[];
+  /** By iteration: number of records that were handed over, and the records that were not yet. */
+  private readonly handedOver: number[];
   private readonly pending: unknown[][];
-  private pendingRecords = 0;
   private pendingBytes = 0;
   private readBytes = 0;
   /** The beginning of the document, for hints. */
   private head: string | undefined;
 
-  constructor(bytes: AsyncIterable<Uint8Array>, iterations: readonly TrackedIterator[], options: ReadOptions, root: PathAutomaton) {
+  constructor(
+    bytes: AsyncIterable<Uint8Array>,
+    iterations: readonly TrackedIterator[],
+    options: ReadOptions,
+    root: PathAutomaton,
+    plan: SlotPlan | undefined,
+  ) {
+    this.plan = plan;
     this.iterations = iterations;
     this.bytes = bytes;
     this.options = options;
     this.root = root;
     this.readers = iterations.map(() => new Map());
     this.iterators = iterations.map(() => new Map());
-    this.counts = iterations.map(() => 0);
+    this.handedOver = iterations.map(() => 0);
     this.pending = iterations.map(() => []);
   }
 
   accessor(iteration: number, reference: string): Accessor {
     const { ups, query } = this.iterations[iteration] as TrackedIterator;
     const readers = this.readers[iteration] as Map<string, TrackedReader>;
+    if (this.plan !== undefined) return slotReaderOf(reference, this.plan.slots[iteration] as Slots, readers, this.options).read;
     return ups === 0 ? readerOf(reference, readers, this.options).read : linkedReaderOf(reference, query, readers, this.options).read;
   }
 
@@ -91,12 +104,12 @@ class JsonScan implements Scan {
   }
 
   unmatched(iteration: number): readonly string[] {
-    return this.counts[iteration] === 0 ? [] : unmatchedOf(this.readers[iteration] as Map<string, TrackedReader>);
+    return this.countOf(iteration) === 0 ? [] : unmatchedOf(this.readers[iteration] as Map<string, TrackedReader>);
   }
 
   /** What the document begins with, for an iterator that found nothing. */
   hint(iteration: number, reference?: string): string | undefined {
-    if (reference !== undefined || (this.counts[iteration] as number) > 0) return undefined;
+    if (reference !== undefined || this.countOf(iteration) > 0) return undefined;
     if (/^\s*\[/.test(this.head ?? '')) return 'The document is an array: $[*] gives its members';
     const member = /^\s*\{\s*("(?:[^"\\]|\\.)*")/.exec(this.head ?? '')?.[1];
     return member === undefined ? undefined : `The document is an object, and its first member is ${fromBytes(member)}`;
@@ -106,12 +119,14 @@ class JsonScan implements Scan {
     const { options } = this;
     const lines = options.jsonLines === true;
     const gathered = lines && this.root.cuts ? new Gathered(this.root) : undefined;
+    const slots = this.plan === undefined ? undefined : new SlotReader(this.plan, this.pending);
     const splitter = new JsonSplitter(
       gathered ?? this.root,
       lines,
       options.maxRecordBytes,
       (automaton) => this.place(automaton),
       options.maxDepth,
+      slots,
     );
     for await (const chunk of toUtf8(this.counted(splitter), options.encoding, undefined, options.name)) {
       if (this.head === undefined) {
@@ -123,14 +138,14 @@ class JsonScan implements Scan {
         const separator = splitter.sequence ? chunk.indexOf(RECORD_SEPARATOR, at) : -1;
         const to = Math.min(at + SLICE_BYTES, separator < 0 ? chunk.length : separator);
         splitter.feed(chunk.subarray(at, to));
-        yield* this.drain(splitter, gathered, signal);
+        yield* this.drain(splitter, gathered ?? slots, signal);
         if (to === separator) splitter.separate();
         at = to === separator ? to + 1 : to;
       }
     }
     stopIf(signal);
     splitter.ended = true;
-    yield* this.drain(splitter, gathered, signal);
+    yield* this.drain(splitter, gathered ?? slots, signal);
     if (gathered !== undefined) {
       if (this.root.whole !== undefined) this.noteWhole(this.root.whole, gathered.sizeBytes);
       this.take(this.root.subscribers, gathered.values);
@@ -139,18 +154,20 @@ class JsonScan implements Scan {
   }
 
   /** Takes the pieces from the splitter, and hands over full batches. */
-  private *drain(splitter: JsonSplitter, gathered: Gathered | undefined, signal: AbortSignal): Generator<Batch> {
+  private *drain(splitter: JsonSplitter, to: Gathered | SlotReader | undefined, signal: AbortSignal): Generator<Batch> {
     while (splitter.next()) {
-      const value = splitter.value();
-      if (gathered !== undefined) {
-        gathered.add(value, splitter.pieceBytes, this.options.name);
+      if (to instanceof Gathered) {
+        to.add(splitter.value(), splitter.pieceBytes, this.options.name);
         continue;
       }
       const { subscribers, whole } = splitter.automaton as PathAutomaton;
       if (whole !== undefined) this.noteWhole(whole, splitter.pieceBytes);
-      this.take(subscribers, value);
+      if (to === undefined) this.take(subscribers, splitter.value());
+      else if (!splitter.isRead && !splitter.read()) this.take(subscribers, splitter.value(), to);
       this.pendingBytes += splitter.pieceBytes;
-      if (this.pendingRecords >= BATCH_RECORDS || this.pendingBytes >= BATCH_BYTES) yield* this.flush(signal);
+      let records = 0;
+      for (let i = 0; i < this.pending.length; i++) records += (this.pending[i] as unknown[]).length;
+      if (records >= BATCH_RECORDS || this.pendingBytes >= BATCH_BYTES) yield* this.flush(signal);
     }
   }
 
@@ -169,30 +186,32 @@ class JsonScan implements Scan {
     );
   }
 
-  private take(subscribers: readonly Subscriber[], value: unknown): void {
+  private take(subscribers: readonly Subscriber[], value: unknown, slots?: SlotReader): void {
     for (const { iteration, find } of subscribers) {
-      const records = this.pending[iteration] as unknown[];
-      const before = records.length;
+      const records = slots === undefined ? (this.pending[iteration] as unknown[]) : [];
       if (find === undefined) records.push(value);
       else find(value, value, records);
-      const found = records.length - before;
-      this.counts[iteration] = (this.counts[iteration] as number) + found;
-      this.pendingRecords += found;
+      slots?.add(iteration, records);
     }
+  }
+
+  /** Records of an iteration that were found so far. */
+  private countOf(iteration: number): number {
+    return (this.handedOver[iteration] as number) + (this.pending[iteration] as unknown[]).length;
   }
 
   private *flush(signal: AbortSignal): Generator<Batch> {
     for (const [iteration, all] of this.pending.entries()) {
       if (all.length === 0) continue;
       this.pending[iteration] = [];
-      const first = (this.counts[iteration] as number) - all.length;
+      const first = this.handedOver[iteration] as number;
+      this.handedOver[iteration] = first + all.length;
       for (let at = 0; at < all.length; at += BATCH_RECORDS) {
         stopIf(signal);
         const records = all.length <= BATCH_RECORDS ? all : all.slice(at, at + BATCH_RECORDS);
         yield { iteration, records, first: first + at, bytes: this.readBytes };
       }
     }
-    this.pendingRecords = 0;
     this.pendingBytes = 0;
   }
 
@@ -214,7 +233,7 @@ class JsonScan implements Scan {
 
   private place(automaton: PathAutomaton | undefined): FaultPlace {
     const iteration = automaton?.subscribers[0]?.iteration ?? 0;
-    return { input: this.options.name, record: this.counts[iteration] ?? 0 };
+    return { input: this.options.name, record: this.countOf(iteration) };
   }
 }
 

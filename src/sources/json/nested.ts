@@ -8,7 +8,8 @@ import { parseExpression, parseRecordReference } from './expression.ts';
 import { ancestorOf, type Linked } from './path/parents.ts';
 import { compileSegments } from './path/query.ts';
 import { compileSingular } from './path/singular.ts';
-import { compileReference, type TrackedReader } from './references.ts';
+import { compileReference, slotReference, type TrackedReader } from './references.ts';
+import type { Slots } from './slots/plan.ts';
 
 const NONE: readonly unknown[] = [];
 
@@ -69,6 +70,19 @@ export function readerOf(reference: string, known: Map<string, TrackedReader>, o
     const { dialect, nulls, name } = options;
     const query = parseExpression(reference, options, {});
     reader = compileReference(query, { dialect, nulls, place: { input: name, expression: reference } });
+    known.set(reference, reader);
+  }
+  return reader;
+}
+
+/** The reader of a reference over records that are slots, made when it is not in `known`. @throws Fault internal/error — it was not announced */
+export function slotReaderOf(reference: string, slots: Slots, known: Map<string, TrackedReader>, options: ReadOptions): TrackedReader {
+  let reader = known.get(reference);
+  if (reader === undefined) {
+    const slot = slots.get(reference);
+    if (slot === undefined) throw new Fault('internal/error', `The reference ${JSON.stringify(reference)} was not announced`);
+    const { dialect, nulls, name } = options;
+    reader = slotReference(slot, { dialect, nulls, place: { input: name, expression: reference } });
     known.set(reference, reader);
   }
   return reader;

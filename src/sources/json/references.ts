@@ -9,6 +9,7 @@ import { type Accessor, TypedValue, type Value, type Values, XSD } from '../../c
 import { isSingular, type Query } from '../../paths/json/model.ts';
 import { compileSegments } from './path/query.ts';
 import { compileSingular } from './path/singular.ts';
+import type { Slot } from './slots/plan.ts';
 import { ForeignValue, foreignValue, IllFormedText, illFormedPart, Numeral, writtenNumber } from './text.ts';
 
 const INTEGER = `${XSD}integer`;
@@ -66,12 +67,41 @@ export function compileReference(query: Query, rules: ValueRules): TrackedReader
       return null;
     }
     matched = true;
-    if (nodes.length === 1) return convert(nodes[0]);
-    const values: Value[] = [];
-    for (const node of nodes) append(values, convert(node));
-    return values;
+    return convertAll(nodes, convert);
   };
   return { read, matched: () => matched || !missed };
+}
+
+/**
+ * The accessor of a reference that was read into a slot, and the same for its values as written: without a natural datatype, for terms that do
+ * not ask for it.
+ */
+export function slotReference({ index, several }: Slot, rules: ValueRules): TrackedReader {
+  let matched = false;
+  let missed = false;
+  const readerWith =
+    <Read extends Values>(convert: (node: unknown) => Read): ((record: unknown) => Read | null) =>
+    (record) => {
+      const node = (record as readonly unknown[])[index];
+      if (node === undefined) {
+        missed = true;
+        return null;
+      }
+      matched = true;
+      return several ? (convertAll(node as readonly unknown[], convert) as Read) : convert(node);
+    };
+  const read: Accessor = readerWith(compileConvert(rules));
+  // A null may equal the text or the spelling, so both are needed.
+  if (rules.nulls.length === 0)
+    read.written = readerWith(compileConvert(rules, false) as (node: unknown) => null | string | readonly string[]);
+  return { read, matched: () => matched || !missed };
+}
+
+function convertAll(nodes: readonly unknown[], convert: Convert): Values {
+  if (nodes.length === 1) return convert(nodes[0]);
+  const values: Value[] = [];
+  for (const node of nodes) append(values, convert(node));
+  return values;
 }
 
 function append(values: Value[], more: Values): void {
@@ -83,12 +113,13 @@ function append(values: Value[], more: Values): void {
 
 type Convert = (node: unknown) => Values;
 
-function compileConvert(rules: ValueRules): Convert {
-  const number = rules.dialect === 'rml' ? naturalNumber : writtenNumber;
+/** @param typed whether values have natural datatypes */
+function compileConvert(rules: ValueRules, typed = rules.dialect === 'rml'): Convert {
+  const number = typed ? naturalNumber : writtenNumber;
   const scalar: Convert = (node) => {
     if (typeof node === 'string') return node;
     if (typeof node === 'number' || node instanceof Numeral) return number(node);
-    if (typeof node === 'boolean') return rules.dialect === 'legacy' ? String(node) : node ? TRUE : FALSE;
+    if (typeof node === 'boolean') return typed ? (node ? TRUE : FALSE) : String(node);
     if (node === null) return null;
     if (node instanceof IllFormedText) throw illFormed(node, rules.place);
     if (node instanceof ForeignValue) return foreign(node, rules);

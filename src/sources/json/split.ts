@@ -11,6 +11,7 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { depthFault } from '../../core/limits.ts';
 import { CLOSE, DELIMITERS, hex, isDigit, isLossyFraction, LINE_FEED, LONG_DIGITS, MARKS, OPEN, POINT, passText, QUOTE } from './bytes.ts';
 import type { PathAutomaton } from './path/automaton.ts';
+import type { SlotReader } from './slots/reader.ts';
 import { adviceFor, JsonSyntaxError, parseJson, parseName } from './text.ts';
 import { JsonWindow } from './window.ts';
 
@@ -56,6 +57,10 @@ const SCALAR = 3;
 const PIECE = 4;
 const PIECE_STRING = 5;
 const PIECE_SCALAR = 6;
+const READ_PIECE = 7;
+
+/** If the slot reader refuses more pieces than it takes by this number, it is asked no more. */
+const MAX_REFUSED = 64;
 
 /**
  * Usage: `feed` bytes, then call `next` until it returns false; repeat. After the last `feed`, set `ended` and call `next` until it returns
@@ -73,6 +78,15 @@ export class JsonSplitter extends JsonWindow {
   /** `exact`: the piece may have a number that a double does not preserve as written. `long`: so may it if `LONG_NUMBER` matches. */
   private exact = false;
   private long = false;
+
+  /** The current piece has been read into slots. */
+  isRead = false;
+  private readonly slots: SlotReader | undefined;
+  /** Whether the reader has what is in the window. */
+  private isOpened = false;
+  /** Pieces that the reader has refused, less those that it has taken: while they are looked for, and once they are complete. */
+  private refusedOpen = 0;
+  private refusedWhole = 0;
 
   private readonly root: PathAutomaton;
   private readonly lines: boolean;
@@ -106,6 +120,7 @@ export class JsonSplitter extends JsonWindow {
    * @param limitBytes of a single name, number or literal outside of pieces; a piece has the limit of its automaton
    * @param place input and record for the place of a fault, from the automaton of the current value
    * @param maxDepth levels of nesting, at most `MAX_DEPTH`
+   * @param slots reads pieces while they are looked for; those that it refuses are found as all others
    */
   constructor(
     root: PathAutomaton,
@@ -113,6 +128,7 @@ export class JsonSplitter extends JsonWindow {
     limitBytes: number,
     place: (automaton: PathAutomaton | undefined) => FaultPlace,
     maxDepth = MAX_DEPTH,
+    slots?: SlotReader,
   ) {
     super();
     this.root = root;
@@ -120,6 +136,7 @@ export class JsonSplitter extends JsonWindow {
     this.limitBytes = limitBytes;
     this.place = place;
     this.maxDepth = Math.min(maxDepth, MAX_DEPTH);
+    this.slots = slots;
     this.child = lines ? root.element(0) : root;
   }
 
@@ -145,11 +162,23 @@ export class JsonSplitter extends JsonWindow {
     }
   }
 
+  /** Reads the current piece into slots. False: it has to be parsed. */
+  read(): boolean {
+    const { slots } = this;
+    if (slots === undefined || this.refusedWhole >= MAX_REFUSED) return false;
+    slots.open(this.window, this.text(), this.first);
+    this.isOpened = false;
+    const isRead = slots.read(this.automaton as PathAutomaton, this.first, this.maxDepth - this.depth, this.last) >= 0;
+    this.refusedWhole = Math.max(0, this.refusedWhole + (isRead ? -1 : 1));
+    return isRead;
+  }
+
   /** Appends bytes, which are copied. Feed large chunks in slices, because the window grows with them. */
   feed(bytes: Uint8Array): void {
     const keep = this.mode === BETWEEN || this.mode === STRING ? this.pos : this.first;
     this.extend(bytes, keep);
     this.lastMark -= keep;
+    this.isOpened = false;
   }
 
   /**
@@ -198,7 +227,9 @@ export class JsonSplitter extends JsonWindow {
           break;
         default: {
           const automaton = this.automaton as PathAutomaton;
-          if (!(this.mode === PIECE_SCALAR ? this.passScalar() : this.passPiece())) return this.suspend(this.pos, automaton.limitBytes);
+          this.isRead = this.mode === READ_PIECE;
+          if (!(this.isRead || (this.mode === PIECE_SCALAR ? this.passScalar() : this.passPiece())))
+            return this.suspend(this.pos, automaton.limitBytes);
           if (this.mode === PIECE_SCALAR) this.markScalar();
           if (this.last - this.first > automaton.limitBytes) this.refuse(automaton.limitBytes);
           this.closeValue();
@@ -372,6 +403,24 @@ export class JsonSplitter extends JsonWindow {
     this.exact = this.long = false;
     this.pos = pos;
     this.mode = byte === 123 || byte === 91 || byte === 34 ? PIECE : PIECE_SCALAR;
+    if (this.slots !== undefined && this.mode === PIECE && this.refusedOpen < MAX_REFUSED) this.readOpen(this.slots, automaton, pos);
+  }
+
+  /** Reads the piece that begins at `pos` into slots, if it ends in the window. */
+  private readOpen(slots: SlotReader, automaton: PathAutomaton, pos: number): void {
+    if (!this.isOpened) {
+      slots.open(this.window, this.window.toString('latin1', pos, this.end), pos);
+      this.isOpened = true;
+    }
+    const after = slots.read(automaton, pos, this.maxDepth - this.depth);
+    if (after < 0) {
+      this.refusedOpen++;
+      return;
+    }
+    if (this.refusedOpen > 0) this.refusedOpen--;
+    this.line += slots.lines;
+    this.mode = READ_PIECE;
+    this.endPiece(after);
   }
 
   /**

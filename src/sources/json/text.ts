@@ -138,6 +138,12 @@ export function parseJson(text: string, exact: boolean): unknown {
  */
 export const parseName = (written: string): string => (written.includes('\\') ? JSON.parse(escapesToBytes(`"${written}"`)) : written);
 
+/** A text from its opening to its closing quote, whose escapes have been checked; undefined: it has half of a surrogate pair. */
+export function parseText(written: string): string | undefined {
+  const bytes = escapesToBytes(written);
+  return bytes !== written && LONE.test(bytes) ? undefined : JSON.parse(bytes);
+}
+
 /** Replaces `\u` escapes of non-ASCII characters by bytes, and half of a surrogate pair by `LONE`. */
 function escapesToBytes(text: string): string {
   let written = '';

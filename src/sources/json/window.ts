@@ -6,6 +6,8 @@
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 
 const WINDOW_BYTES = 128 * 1024;
+/** Stands behind the last byte, so that a reader of values stops there. */
+const NO_JSON = 0;
 /** A window doubles up to this size and then grows by it. A larger one is released when it is no longer needed. */
 const GROWTH_BYTES = 32 * 1024 * 1024;
 
@@ -40,10 +42,12 @@ export abstract class JsonWindow {
     const kept = this.end - keep;
     const needed = kept + bytes.length;
     let target = this.window;
-    if (needed > target.length) target = Buffer.allocUnsafeSlow(Math.max(needed, target.length + Math.min(target.length, GROWTH_BYTES)));
-    else if (target.length > GROWTH_BYTES && needed <= WINDOW_BYTES) target = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+    if (needed >= target.length)
+      target = Buffer.allocUnsafeSlow(Math.max(needed + 1, target.length + Math.min(target.length, GROWTH_BYTES)));
+    else if (target.length > GROWTH_BYTES && needed < WINDOW_BYTES) target = Buffer.allocUnsafeSlow(WINDOW_BYTES);
     if (target !== this.window || keep > 0) this.window.copy(target, 0, keep, this.end);
     target.set(bytes, kept);
+    target[needed] = NO_JSON;
     this.window = target;
     this.base += keep;
     this.pos -= keep;

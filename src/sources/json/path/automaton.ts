@@ -22,6 +22,8 @@ const MAX_LINKED_BYTES = Math.min(256 * 2 ** 20, Math.floor(getHeapStatistics().
 export interface Subscriber {
   readonly iteration: number;
   readonly find: Find | undefined;
+  /** From the piece to its records, if nothing but these segments finds them. */
+  readonly segments: readonly Segment[] | undefined;
 }
 
 export interface PathAutomaton {
@@ -165,6 +167,7 @@ class Node implements PathAutomaton {
       ? states.map((state) => ({
           iteration: state.iteration,
           find: state.steps.length === 0 ? state.find : findSteps(state),
+          segments: state.find === undefined ? state.steps.map(segmentOf) : undefined,
         }))
       : [];
     const names = new Map<string, PathAutomaton>();
@@ -214,14 +217,7 @@ class Node implements PathAutomaton {
 
 /** The remaining steps when another iterator cuts earlier. */
 function findSteps({ steps, find, linked }: PathState): Find {
-  const segments = steps.map((step): Segment => {
-    if (step.kind === 'range')
-      return {
-        descendant: false,
-        selectors: [{ kind: 'slice', start: step.start, end: Number.isFinite(step.end) ? step.end : undefined, step: 1 }],
-      };
-    return { descendant: false, selectors: [step.kind === 'any' ? { kind: 'wildcard' } : step] };
-  });
+  const segments = steps.map(segmentOf);
   if (linked !== undefined) return compileLinked([...segments, ...linked]);
   const walk = compileSegments(segments);
   if (find === undefined) return walk;
@@ -230,4 +226,10 @@ function findSteps({ steps, find, linked }: PathState): Find {
     walk(node, root, reached);
     for (const each of reached) find(each, root, found);
   };
+}
+
+function segmentOf(step: Step): Segment {
+  if (step.kind !== 'range') return { descendant: false, selectors: [step.kind === 'any' ? { kind: 'wildcard' } : step] };
+  const end = Number.isFinite(step.end) ? step.end : undefined;
+  return { descendant: false, selectors: [{ kind: 'slice', start: step.start, end, step: 1 }] };
 }
