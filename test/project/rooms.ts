@@ -121,7 +121,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'sheet/values': 'what cells hold: numbers, dates, times',
       'sheet/xlsx': 'Office Open XML workbooks',
       xml: 'XML',
-      'xml/parse': 'the tokenizer',
+      'xml/parse': 'the tokenizer, and records that are made without a tree',
       'xml/path': 'XPath: what streams, and the engine for the rest',
     },
     uses: ['src/core', 'src/paths', 'src/regexp', 'src/sql'],

@@ -5,7 +5,9 @@ import { type NamePattern, type Path, parsePath, type Step } from '../../paths/x
 import type { IterationRequest, NestedRequest, ReadOptions } from '../source.ts';
 import { MAX_STEPS, Matcher } from './matcher.ts';
 import type { Name, NameTable, Scope } from './names.ts';
-import { nameTest } from './path/name-test.ts';
+import { type SlotPath, SlotStates } from './parse/slot-states.ts';
+import type { Slots } from './parse/slots.ts';
+import { type NameTest, nameTest } from './path/name-test.ts';
 import { type Streamability, streamabilityOf } from './path/streamability.ts';
 import { type Bind, compileSelect, compileWalk, isWalkable } from './path/walk.ts';
 import { type RecordTracking, Tracking } from './tracking.ts';
@@ -30,6 +32,8 @@ export interface ItemsPlan extends RecordsPlan {
 
 export interface XmlPlan {
   readonly matcher: Matcher;
+  /** Records are slots, which these states fill; undefined: they are trees or views. */
+  readonly slots: SlotStates | undefined;
   /** By iteration. */
   readonly records: readonly RecordsPlan[];
   /** Iterations whose records are known only after the whole document has been read. */
@@ -79,10 +83,12 @@ export async function planIterations(
   const planner = new Planner(options, names, root);
   const paths = iterations.map((iteration) => planner.recordPath(iteration));
   const engine = paths.some((recordPath) => recordPath.usesEngine) ? await import('./path/xpath.ts') : undefined;
-  return planner.plan(iterations, paths, engine);
+  const plan = planner.plan(iterations, paths, engine);
+  const slots = planner.slots(iterations, paths);
+  return slots === undefined ? plan : { ...plan, slots, records: iterations.map(slotsOf) };
 }
 
-/** The same when the engine is loaded. @throws Fault mapping/reference */
+/** The same when the engine is loaded, and records are never slots. @throws Fault mapping/reference */
 export function planLoaded(
   iterations: readonly IterationRequest[],
   options: ReadOptions,
@@ -123,6 +129,7 @@ class Planner {
     const deferred = paths.flatMap((recordPath, i) => (recordPath.kind === 'deferred' ? [i] : []));
     return {
       matcher: new Matcher(tracking.paths, this.bind({ input: this.#options.name })),
+      slots: undefined,
       records,
       deferred,
       reasons: paths.flatMap(({ reason }) => (reason === undefined ? [] : [reason])),
@@ -353,6 +360,42 @@ class Planner {
     };
   }
 
+  /** The states that fill slots, if records need nothing but children, their texts and attributes. */
+  slots(iterations: readonly IterationRequest[], paths: readonly RecordPath[]): SlotStates | undefined {
+    if (iterations.every(({ references }) => references.length === 0)) return undefined;
+    const found: SlotPath[] = [];
+    for (const [iteration, { references, origin, nested = [] }] of iterations.entries()) {
+      const { kind, steps } = paths[iteration] as RecordPath;
+      // The root element is kept with the limit of a document.
+      if (kind !== 'element' || steps.length < 2 || nested.length > 0 || !steps.every(isPlainStep)) return undefined;
+      const tests = this.#testsOf(steps, this.#placeOf('', origin));
+      if (tests instanceof Fault) return undefined;
+      found.push({ iteration, steps: tests, target: { kind: 'record' } });
+      for (const [slot, reference] of references.entries()) {
+        const path = this.#plain(reference, kind, steps);
+        if (path === undefined || path.ups > 0 || !path.steps.every(isPlainStep)) return undefined;
+        const place = this.#placeOf(reference, origin);
+        const below = this.#testsOf(path.steps, place);
+        const { target } = path;
+        const test = target.kind === 'attribute' ? orFault(() => this.bind(place)(target.name)) : undefined;
+        if (below instanceof Fault || test instanceof Fault) return undefined;
+        found.push({
+          iteration,
+          steps: [...tests, ...below],
+          target: test === undefined ? { kind: target.kind as 'element' | 'text', slot } : { kind: 'attribute', slot, test },
+        });
+      }
+    }
+    return new SlotStates(
+      found,
+      iterations.map(({ references }) => references.length),
+    );
+  }
+
+  #testsOf(steps: readonly Step[], place: FaultPlace): readonly NameTest[] | Fault {
+    return orFault(() => steps.map(({ name }) => this.bind(place)(name)));
+  }
+
   #placeOf(expression: string, origin: string): FaultPlace {
     return { input: this.#options.name, mapping: origin, expression };
   }
@@ -369,6 +412,14 @@ function plainBelow(reference: string, depth: number): Path | undefined {
   const path = parsePath(reference);
   return path === undefined || path.absolute || !isWalkable(path, depth) ? undefined : path;
 }
+
+const isPlainStep = ({ descendant, predicates }: Step): boolean => !descendant && predicates.length === 0;
+
+/** How to read records that are slots. */
+const slotsOf = ({ references }: IterationRequest): RecordsPlan => ({
+  references: new Map(references.map((reference, slot) => [reference, (record: unknown) => (record as Slots)[slot] as Slots[number]])),
+  nested: new Map(),
+});
 
 const mapped = <T>(expressions: readonly string[], compile: (expression: string) => T): ReadonlyMap<string, T | Fault> =>
   new Map(expressions.map((expression) => [expression, orFault(() => compile(expression))]));

@@ -208,14 +208,14 @@ export class RecordBuilder implements XmlSink {
   }
 }
 
-/** Holds the root's start tag until the mapping's names are bound to its namespaces; then forwards everything. */
+/** Holds the root's start tag until the mapping's names are bound to its namespaces. */
 export class RootWaiter implements XmlSink {
+  readonly wantsText = false;
   name: Name | undefined;
   scope: Scope | undefined;
 
   #attributes: Attributes = [];
   #closed = false;
-  #builder: RecordBuilder | undefined;
 
   readonly #pause: () => Scope;
 
@@ -224,22 +224,13 @@ export class RootWaiter implements XmlSink {
     this.#pause = pause;
   }
 
-  get wantsText(): boolean {
-    return this.#builder?.wantsText ?? false;
-  }
-
-  /** Forwards everything to `builder` from now on, the root's start tag first. */
-  begin(builder: RecordBuilder): void {
-    this.#builder = builder;
-    builder.open(this.name as Name, this.#attributes);
-    if (this.#closed) builder.close();
+  /** Gives the root's start tag, and its end if it is empty, to the sink that takes all that follows. */
+  pass(sink: XmlSink): void {
+    sink.open(this.name as Name, this.#attributes);
+    if (this.#closed) sink.close();
   }
 
   open(name: Name, attributes: Attributes): void {
-    if (this.#builder !== undefined) {
-      this.#builder.open(name, attributes);
-      return;
-    }
     if (this.name !== undefined) throw new Fault('internal/error', 'The XML scanner went on before the records were planned');
     this.name = name;
     this.#attributes = attributes;
@@ -247,24 +238,19 @@ export class RootWaiter implements XmlSink {
   }
 
   close(): void {
-    if (this.#builder === undefined) this.#closed = true;
-    else this.#builder.close();
+    this.#closed = true;
   }
 
-  text(text: string): void {
-    this.#builder?.text(text);
-  }
+  text(): void {}
 
-  commentOrInstruction(target: string | undefined, text: string): void {
-    this.#builder?.commentOrInstruction(target, text);
-  }
+  commentOrInstruction(): void {}
 
   recordAt(): number | undefined {
-    return this.#builder?.recordAt();
+    return undefined;
   }
 }
 
-const recordTooLarge = (limits: BuilderLimits, record: number | undefined): Fault =>
+export const recordTooLarge = (limits: BuilderLimits, record: number | undefined): Fault =>
   new Fault('limit/exceeded', `A record keeps more than the ${limits.maxRecordBytes} bytes that are allowed`, {
     place: { input: limits.input, ...(record === undefined ? {} : { record }) },
     limit: 'MAX_RECORD_BYTES',

@@ -160,7 +160,8 @@ class XmlTexts {
     // Without a root the scanner has thrown.
     const plan = this.#planFor({ name: waiter.name as Name, scope: waiter.scope as Scope });
     const builder = new RecordBuilder(plan.matcher, 1, this.#limits);
-    waiter.begin(builder);
+    waiter.pass(builder);
+    scanner.sink = builder;
     scanner.scan();
     return { plan, builder };
   }

@@ -2,7 +2,7 @@
 import type { Holder } from './matcher.ts';
 import type { Element } from './tree.ts';
 
-export class Waiting {
+export class Waiting<Record = Element> {
   /** False: what references name of an ancestor has the records in it, so they are in memory as long as it is. */
   packable = true;
   /** For the outermost open ancestor that a reference leads to: bytes kept for it, with the records that wait for it. */
@@ -14,9 +14,9 @@ export class Waiting {
   anchors = 0;
   anchorsSeen = 0;
   /** This alone. */
-  readonly alone: readonly Waiting[] = [this];
+  readonly alone: readonly Waiting<Record>[] = [this];
 
-  #records: Element[] = [];
+  #records: Record[] = [];
   /** Position of `#records[0]` within the iteration. */
   #first = 0;
   /** Open holders. Records wait from `#firstOpen` on for the outermost, from `#firstInner` on for one within that, too. */
@@ -39,24 +39,24 @@ export class Waiting {
     this.parent = null;
   }
 
-  add(record: Element): void {
+  add(record: Record): void {
     this.#records.push(record);
   }
 
   /** Complete records, in document order, if there are at least `least`. Ownership passes to the caller. */
-  take(least: number): Taken | undefined {
+  take(least: number): Taken<Record> | undefined {
     const complete = this.#open > 0 ? this.#firstOpen : this.#records.length;
     return complete === 0 || complete < least ? undefined : this.#taken(complete);
   }
 
   /** When no record is complete: the first ones, if they wait for nothing but the outermost ancestor. Ownership passes to the caller. */
-  takeWaiting(): Taken | undefined {
+  takeWaiting(): Taken<Record> | undefined {
     if (this.anchors === 0 || this.#firstOpen > 0) return undefined;
     const ended = this.#open === 1 ? this.#records.length : this.#firstInner;
     return ended === 0 ? undefined : this.#taken(ended);
   }
 
-  #taken(count: number): Taken {
+  #taken(count: number): Taken<Record> {
     const first = this.#first;
     const records = this.#records.splice(0, count);
     this.#first += count;
@@ -65,13 +65,13 @@ export class Waiting {
     return { records, first };
   }
 
-  positionOf(record: Element): number {
+  positionOf(record: Record): number {
     return this.#first + this.#records.lastIndexOf(record);
   }
 }
 
-export interface Taken {
-  readonly records: readonly Element[];
+export interface Taken<Record = Element> {
+  readonly records: readonly Record[];
   /** Position of `records[0]` within the iteration. */
   readonly first: number;
 }

@@ -1,7 +1,8 @@
 /**
  * Reads XML as records: the elements that an iterator selects, in document order, for all iterators of a document in one pass.
  *
- * A record is the light tree of its element, as far as the references need it; nothing else is kept. Plain paths are compiled to functions;
+ * Where all paths lead to children, without predicates, a record is what its references read (`parse/slots.ts`). Else it is the light tree of
+ * its element, as far as the references need it; nothing else is kept. Plain paths are compiled to functions;
  * other references go to an XPath engine, record by record. References to the content of an ancestor make records wait until that ends, in a
  * temporary file if they are many. Iterators and references that are not streamable make their iteration wait for the whole document, which
  * is limited to `MAX_DOCUMENT_BYTES`. Memory: one window of text, a batch of records per iteration, the open records, and what such
@@ -22,6 +23,7 @@ import { type Name, NameTable, type Scope } from './names.ts';
 import { announced, nestedIn, XmlAccessors } from './nested.ts';
 import { PackedRecords } from './packed-records.ts';
 import { XmlScanner } from './parse/scanner.ts';
+import { SlotBuilder } from './parse/slots.ts';
 import { planIterations, type RecordsPlan, type XmlPlan } from './plan.ts';
 import { RecordBuilder, RootWaiter } from './records.ts';
 
@@ -78,8 +80,10 @@ class XmlText {
     const root = { name: waiter.name as Name, scope: waiter.scope as Scope };
     const plan = await planIterations(iterations, options, names, root);
     const limits = { input: options.name, maxRecordBytes: options.maxRecordBytes, maxDocumentBytes: MAX_DOCUMENT_BYTES };
-    const builder = new RecordBuilder(plan.matcher, iterations.length, limits);
-    waiter.begin(builder);
+    const builder =
+      plan.slots === undefined ? new RecordBuilder(plan.matcher, iterations.length, limits) : new SlotBuilder(plan.slots, limits);
+    waiter.pass(builder);
+    scanner.sink = builder;
     return new XmlScan(this, scanner, builder, plan, iterations, options, names);
   }
 
@@ -130,7 +134,7 @@ interface Packed {
 class XmlScan implements Scan {
   readonly #text: XmlText;
   readonly #scanner: XmlScanner;
-  readonly #builder: RecordBuilder;
+  readonly #builder: RecordBuilder | SlotBuilder;
   readonly #plan: XmlPlan;
   readonly #iterations: readonly IterationRequest[];
   readonly #options: ReadOptions;
@@ -147,7 +151,7 @@ class XmlScan implements Scan {
   constructor(
     text: XmlText,
     scanner: XmlScanner,
-    builder: RecordBuilder,
+    builder: RecordBuilder | SlotBuilder,
     plan: XmlPlan,
     iterations: readonly IterationRequest[],
     options: ReadOptions,
@@ -214,9 +218,10 @@ class XmlScan implements Scan {
   /** Moves records that wait for the end of an ancestor out of memory, if they are many. Hands over complete ones before. */
   async *#pack(): AsyncGenerator<Batch> {
     const { spill } = this.#options;
-    if (spill === undefined) return;
+    const builder = this.#builder;
+    if (spill === undefined || builder instanceof SlotBuilder) return;
     for (let iteration = 0; iteration < this.#iterations.length; iteration++) {
-      const waiting = this.#builder.waiting(iteration);
+      const waiting = builder.waiting(iteration);
       if (!waiting.packable || waiting.kept <= Math.min(spill.afterBytes, MAX_WAITING_BYTES)) continue;
       const ready = waiting.take(1);
       if (ready !== undefined) yield* this.#cut(iteration, ready.records, ready.first);
@@ -227,7 +232,7 @@ class XmlScan implements Scan {
         first: taken.first,
         anchor: waiting.anchorsSeen,
       };
-      const bytes = await (this.#packed[iteration] as Packed).records.add(taken.records, this.#builder.openElements);
+      const bytes = await (this.#packed[iteration] as Packed).records.add(taken.records, builder.openElements);
       waiting.kept = Math.max(0, waiting.kept - bytes);
       this.#packedBytes[iteration] = (this.#packedBytes[iteration] ?? 0) + bytes;
     }
@@ -249,7 +254,7 @@ class XmlScan implements Scan {
 
   /** Records of deferred iterations. */
   *#fromDocument(signal: AbortSignal): Generator<Batch> {
-    const { root } = this.#builder;
+    const root = this.#builder instanceof SlotBuilder ? undefined : this.#builder.root;
     if (root === undefined || this.#plan.deferred.length === 0) return;
     const { deferred } = this.#plan;
     const records = this.#plan.deferredRecords(root);

@@ -56,7 +56,8 @@ export class XmlScanner extends XmlWindow {
   /** Set it while a token is given to the sink, to make `scan` return after that token. */
   paused = false;
 
-  readonly #sink: XmlSink;
+  /** Receives the tokens. */
+  sink: XmlSink;
   readonly #maxDepth: number;
   readonly #failer = (message: string, at: number, hint?: string): never => this.fail(message, at, hint);
   /** Of the open elements, from the root. `#scopes` begins with the scope outside of the root. */
@@ -75,7 +76,7 @@ export class XmlScanner extends XmlWindow {
   constructor(sink: XmlSink, names: NameTable, input: string, maxTokenBytes: number, maxDepth = MAX_DEPTH) {
     super(input, maxTokenBytes);
     this.#maxDepth = Math.min(maxDepth, MAX_DEPTH);
-    this.#sink = sink;
+    this.sink = sink;
     this.#scopes = [new Scope(names)];
   }
 
@@ -137,12 +138,12 @@ export class XmlScanner extends XmlWindow {
         const end = this.text.indexOf(']]>', from);
         if (end >= 0 && end < to) this.fail('The characters "]]>" may not stand in text', end);
       }
-      const { wantsText } = this.#sink;
+      const { wantsText } = this.sink;
       if (wantsText || (flags & REFERENCE) !== 0) {
         let text = this.text.slice(from, to);
         if ((flags & RETURN) !== 0) text = text.replace(/\r\n?/g, '\n');
         if ((flags & REFERENCE) !== 0) text = resolveReferences(text, from, this.#failer);
-        if (wantsText) this.#sink.text(text);
+        if (wantsText) this.sink.text(text);
       }
     }
     this.at = to;
@@ -263,7 +264,7 @@ export class XmlScanner extends XmlWindow {
       if (this.#names.length >= this.#maxDepth) throw depthFault('Elements are', this.#maxDepth, MAX_DEPTH, this.place(begin));
       this.#names.push(name);
       this.#scopes.push(scope);
-      this.#sink.open(name, attributes);
+      this.sink.open(name, attributes);
     } catch (error) {
       if (!(error instanceof NameError)) throw error;
       if (error.limit) throw new Fault('limit/exceeded', error.message, { place: this.place(begin) });
@@ -317,7 +318,7 @@ export class XmlScanner extends XmlWindow {
   #close(): void {
     this.#names.pop();
     this.#scopes.pop();
-    this.#sink.close();
+    this.sink.close();
   }
 
   // ---- comments, CDATA, instructions, declarations
@@ -395,8 +396,8 @@ export class XmlScanner extends XmlWindow {
       }
       this.#take(end);
       this.at = end + (this.#within === 'instruction' ? 2 : 3);
-      if (this.#within !== 'cdata' && this.#names.length > 0 && this.#sink.wantsText) {
-        this.#sink.commentOrInstruction(
+      if (this.#within !== 'cdata' && this.#names.length > 0 && this.sink.wantsText) {
+        this.sink.commentOrInstruction(
           this.#instructionTarget,
           this.#instructionTarget === undefined ? this.#nonElementText : this.#nonElementText.replace(/^[ \t\n]+/, ''),
         );
@@ -418,9 +419,9 @@ export class XmlScanner extends XmlWindow {
     if (to === from) return false;
     const raw = this.text.slice(from, to);
     checkCharacters(raw, from, this.#failer);
-    if (this.#sink.wantsText) {
+    if (this.sink.wantsText) {
       const piece = raw.replace(/\r\n?/g, '\n');
-      if (this.#within === 'cdata') this.#sink.text(piece);
+      if (this.#within === 'cdata') this.sink.text(piece);
       else this.#nonElementText += piece;
     }
     this.at = to;
@@ -430,7 +431,7 @@ export class XmlScanner extends XmlWindow {
   // ---- the end
 
   protected override context(): { readonly element: string | undefined; readonly record: number | undefined } {
-    return { element: this.#names[this.#names.length - 1]?.raw, record: this.#sink.recordAt() };
+    return { element: this.#names[this.#names.length - 1]?.raw, record: this.sink.recordAt() };
   }
 
   #finish(): void {
