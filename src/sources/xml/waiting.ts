@@ -24,14 +24,14 @@ export class Waiting<Record = Element> {
   #firstOpen = 0;
   #firstInner = 0;
 
-  open({ rise }: Holder): void {
+  open({ rise }: Pick<Holder, 'rise'>): void {
     if (this.#open === 0) this.#firstOpen = this.#records.length;
     else if (this.#open === 1) this.#firstInner = this.#records.length;
     this.#open++;
     if (rise > 0 && this.anchors++ === 0) this.anchorsSeen++;
   }
 
-  close({ rise }: Holder): void {
+  close({ rise }: Pick<Holder, 'rise'>): void {
     this.#open--;
     if (rise === 0 || --this.anchors > 0) return;
     this.mostKept = Math.max(this.mostKept, this.kept);

@@ -4,12 +4,14 @@
  * A slot has the value of its reference: null for none, a text, or an array of texts in document order.
  */
 
-import type { Holder } from '../matcher.ts';
 import type { Name } from '../names.ts';
 import { type BuilderLimits, recordTooLarge } from '../records.ts';
 import { type Attributes, commentBytes, tagBytes, type XmlSink } from '../tree.ts';
 import { Waiting } from '../waiting.ts';
 import type { SlotPlace, SlotState, SlotStates } from './slot-states.ts';
+
+/** What holds records back while it is open: the record itself, and no element around it. */
+const RECORD = { rise: 0 };
 
 /** A record. */
 export type Slots = (null | string | string[])[];
@@ -20,7 +22,6 @@ export class SlotBuilder implements XmlSink {
   readonly #states: SlotStates;
   readonly #limits: BuilderLimits;
   readonly #waiting: readonly Waiting<Slots>[];
-  readonly #holders: readonly Holder[];
   /** By iteration: a record without values, and the latest one. */
   readonly #empty: readonly Slots[];
   readonly #current: Slots[];
@@ -41,7 +42,6 @@ export class SlotBuilder implements XmlSink {
     this.#states = states;
     this.#limits = limits;
     this.#waiting = states.widths.map(() => new Waiting<Slots>());
-    this.#holders = states.widths.map((_, iteration) => ({ index: iteration, iteration, depth: 0, rise: 0, reason: '' }));
     this.#empty = states.widths.map((width) => Array.from({ length: width }, () => null));
     this.#current = [...this.#empty];
     this.#open = [states.root];
@@ -85,7 +85,7 @@ export class SlotBuilder implements XmlSink {
     const record = (this.#empty[iteration] as Slots).slice();
     this.#current[iteration] = record;
     const waiting = this.waiting(iteration);
-    waiting.open(this.#holders[iteration] as Holder);
+    waiting.open(RECORD);
     waiting.add(record);
     this.#records++;
   }
@@ -123,8 +123,7 @@ export class SlotBuilder implements XmlSink {
         for (let i = 0; i < values.length; i++) this.#fill(values[i] as SlotPlace, value);
       }
       for (let i = 0; i < begins.length; i++) {
-        const iteration = begins[i] as number;
-        this.waiting(iteration).close(this.#holders[iteration] as Holder);
+        this.waiting(begins[i] as number).close(RECORD);
         if (--this.#records === 0) this.#kept = 0;
       }
       this.#open.pop();
