@@ -2,12 +2,13 @@
 import { FORMULATIONS } from '../core/input/formats.ts';
 import { variableOf } from '../core/input/sparql-variable.ts';
 import { hasSeparators, hasTypedValues, namesTypedColumns } from '../mapping/model/model.ts';
-import type { Check, Emit, MapRules, Operator, Term } from './algebra.ts';
+import type { Check, Emit, Expression, Join, MapRules, Operator, Term } from './algebra.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
 import {
   expressionsOf,
   holds,
   isInCell,
+  isTerm,
   type Leaf,
   leafKey,
   leavesOf,
@@ -30,6 +31,34 @@ export function isFunctionallyDependent({ object }: Emit, { rows, subject }: Map
   if (variesInRow(object) || hasVaryingDatatype(object, rows)) return false;
   const told = toldBy(subject);
   return leavesOfTerm(object).every((leaf) => told.has(leafKey(leaf)) && isSingle(leaf, rows, facts));
+}
+
+/** The side of a join whose term determines the key of its rows. */
+export type KeyedBy = 'child' | 'parent' | undefined;
+
+/**
+ * The side of a join, if there is one, whose term (the subject of the child, or that of the parent) determines the key of its rows.
+ *
+ * **Claim.** Then each pair of terms has one key at most. So a rule that is disjoint from all others and pairs the distinct terms of each
+ * key makes each of its statements once.
+ *
+ * **Proof.** The key is made of texts that can be recovered from the term (`toldBy`), each the only value of its reference, joined by
+ * templates alone: no function, condition or position of the row. Keys and subjects are both made of the values as the source writes them,
+ * so rows with an equal term have equal keys, and the term is in one group of its side. Two pairs of one group differ in child or parent,
+ * and with constant predicate and graph the statement gives both back.
+ */
+export function keyedBy({ on, right }: Join, { rows, subject }: MapRules, facts: CatalogueMetadata): KeyedBy {
+  const lefts = on.map(({ left }) => left);
+  if (tellsKeys(subject, lefts, rows, facts)) return 'child';
+  const [parent] = right.columns;
+  const keys = right.keys.map(({ value }) => value);
+  return parent !== undefined && isTerm(parent.value) && tellsKeys(parent.value, keys, right.input, facts) ? 'parent' : undefined;
+}
+
+function tellsKeys(term: Term, keys: readonly Expression[], rows: Operator, facts: CatalogueMetadata): boolean {
+  const told = toldBy(term);
+  const isWritten = (key: Expression): boolean => !(holds(key, 'call') || holds(key, 'conditional') || holds(key, 'row'));
+  return keys.every((key) => isWritten(key) && leavesOf(key).every((leaf) => told.has(leafKey(leaf)) && isSingle(leaf, rows, facts)));
 }
 
 /**

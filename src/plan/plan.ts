@@ -25,7 +25,7 @@ import type {
 import { buildAlgebra } from './build/build.ts';
 import { Builder } from './build/operators.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
-import { identifiesRow, isDeclaredUnique, isFunctionallyDependent, isUnique } from './dependencies.ts';
+import { identifiesRow, isDeclaredUnique, isFunctionallyDependent, isUnique, type KeyedBy, keyedBy } from './dependencies.ts';
 import { type Leaf, leavesOf, leavesOfCollect, leavesOfTerm, joinsOf as membersOf, scanOf, stepsOf } from './expressions.ts';
 import { findOverlaps, findReifierOverlaps, type ReifierOverlaps } from './overlaps.ts';
 import { rewritten } from './rewrite/rewrites.ts';
@@ -136,7 +136,13 @@ export interface RulePlan {
 export type ObjectPlan =
   | { readonly kind: 'term'; readonly term: Term }
   /** The terms of a join's build side with the keys of the record; `deferred`: found when both sides are complete. */
-  | { readonly kind: 'join'; readonly join: number; readonly keys: readonly Expression[]; readonly deferred: boolean };
+  | {
+      readonly kind: 'join';
+      readonly join: number;
+      readonly keys: readonly Expression[];
+      readonly deferred: boolean;
+      readonly keyedBy: KeyedBy;
+    };
 
 /**
  * Plans a mapping that has no errors. Pure: the same arguments give the same plan. Throws nothing.
@@ -182,7 +188,13 @@ export function planAlgebra({ maps, checks }: Algebra, metadata: CatalogueMetada
     rules.emits.map((emit) => {
       const { input, predicate, object, graph } = emit;
       const objectPlan: ObjectPlan = isObjectOf(input, object)
-        ? { kind: 'join', join: joinOf(input), keys: input.on.map(({ left }) => left), deferred: isDeferred(input) }
+        ? {
+            kind: 'join',
+            join: joinOf(input),
+            keys: input.on.map(({ left }) => left),
+            deferred: isDeferred(input),
+            keyedBy: keyedBy(input, rules, metadata),
+          }
         : { kind: 'term', term: object };
       return {
         predicate,

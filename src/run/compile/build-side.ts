@@ -2,9 +2,9 @@
 import { Fault } from '../../core/fault.ts';
 import type { MapInfo, Project } from '../../plan/algebra.ts';
 import { isTerm } from '../../plan/expressions.ts';
-import { compileWhole } from '../../terms/encode.ts';
+import { compileTerm, compileWhole } from '../../terms/encode.ts';
 import { type Accessors, compileValues, type Text, type TextOf } from '../../terms/evaluate.ts';
-import type { Multimap } from '../join/join.ts';
+import type { Around, Multimap } from '../join/join.ts';
 import { packRow } from '../join/packed-row.ts';
 import { compileKeys } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
@@ -22,7 +22,9 @@ export class BuildSide {
   constructor(project: Project, index: Multimap, rows: Accessors) {
     this.parent = project.map;
     this.#index = index;
-    this.#rows = compileRows(project, rows);
+    const { text, ...around } = compileRows(project, rows);
+    this.#rows = text;
+    index.around = around;
     this.#keys = compileKeys(
       project.keys.map(({ value }) => value),
       rows,
@@ -68,13 +70,20 @@ export class BuildSide {
   }
 }
 
-/** The row of one term is the text of that term. */
-function compileRows({ columns, counts }: Project, rows: Accessors): TextOf {
+/** The row of one term is the text of that term, without what is the same for all records. */
+function compileRows({ columns, counts }: Project, rows: Accessors): Around & { readonly text: TextOf } {
   const [only] = columns;
-  if (columns.length === 1 && only !== undefined && isTerm(only.value) && !counts) return compileWhole(only.value, rows);
+  if (columns.length === 1 && only !== undefined && isTerm(only.value) && !counts) {
+    const { before, after, text } = compileTerm(only.value, rows);
+    return { before, after, text };
+  }
   const cells = columns.map(({ value }) => (isTerm(value) ? compileWhole(value, rows) : compileValues(value, rows)));
-  return (record, position) => {
-    const made = cells.map((cell) => cell(record, position));
-    return packRow(counts ? [...made, rows.order(position)] : made);
+  return {
+    before: '',
+    after: '',
+    text: (record, position) => {
+      const made = cells.map((cell) => cell(record, position));
+      return packRow(counts ? [...made, rows.order(position)] : made);
+    },
   };
 }

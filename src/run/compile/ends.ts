@@ -1,6 +1,6 @@
 /** The text around the objects of a rule, when it differs between records or the join is made at the end. */
 import type { Text, TextOf } from '../../terms/evaluate.ts';
-import type { Multimap } from '../join/join.ts';
+import type { Around, Multimap } from '../join/join.ts';
 import { distinct, listOf } from './texts.ts';
 
 /** Constant text, or the text of each record if a predicate or graph is not constant. */
@@ -53,16 +53,18 @@ export interface DeferredJoin {
   readonly children: Multimap;
   /** The text after the parent's subject; undefined: each child has its own, after a line feed. */
   readonly tail: string | undefined;
-  /** Counts the statements, and returns only lines that the run does not have yet. */
-  readonly program: { once(line: string): string };
+  /** No two pairs make the same statement, and nothing else makes it: see `keyedBy` of the plan. */
+  readonly distinct: boolean;
+  /** Counts the statements; `once` returns only lines that the run does not have yet. */
+  readonly program: { quads: number; once(line: string): string };
 }
 
 /** No term contains an unescaped line feed. */
 const TAIL_MARK = '\n';
 
-/** The statement made of the two sides of a join. */
-export function joinedLine({ tail }: DeferredJoin, child: string, parent: string): string {
-  if (tail !== undefined) return child + parent + tail;
+/** What stands around the parents of a child. */
+export function aroundParents({ tail }: DeferredJoin, child: string, { before, after }: Around): Around {
+  if (tail !== undefined) return { before: child + before, after: after + tail };
   const mark = child.indexOf(TAIL_MARK);
-  return child.slice(0, mark) + parent + child.slice(mark + 1);
+  return { before: child.slice(0, mark) + before, after: after + child.slice(mark + 1) };
 }

@@ -79,8 +79,10 @@ const UNWATCHED = -1;
 interface DeferredRule {
   readonly join: DeferredJoin;
   readonly keys: TextOf;
-  /** Index of the key among the values remembered per subject; -1 if predicate or graph are not constant. */
+  /** Index of the key among the values remembered per subject; -1: not remembered. */
   readonly slot: number;
+  /** Where predicate and graph are constant, a known subject adds nothing: all of its records have the same key. */
+  readonly keyed: boolean;
   readonly ends: Ends;
 }
 
@@ -146,9 +148,11 @@ export class MapProgram {
         const { lead, tail } = compileEnds(rule, rows);
         const ends = new Ends(lead, tail);
         const own = ends.constant ? (tail as string) : undefined;
-        const join: DeferredJoin = { join: object.join, children: state.openMultimap(), tail: own, program: this };
+        const once = rule.distinct === 'subject' && object.keyedBy !== undefined;
+        const join: DeferredJoin = { join: object.join, children: state.openMultimap(), tail: own, distinct: once, program: this };
         state.deferred.push(join);
-        deferred.push({ join, keys: compileKeys(object.keys, rows), slot: ends.constant ? slots++ : -1, ends });
+        const keyed = ends.constant && object.keyedBy === 'child';
+        deferred.push({ join, keys: compileKeys(object.keys, rows), slot: ends.constant && !keyed ? slots++ : -1, keyed, ends });
         continue;
       }
       const { lead, tail, text } = compileRule(rule, rows, parents);
@@ -165,7 +169,7 @@ export class MapProgram {
     this.#texts = new Array(rules.length).fill(null);
     this.#keys = new Array(deferred.length).fill(null);
     this.#statements = state.openStatements(plan);
-    const watched = !plan.unique && (deferred.some(({ slot }) => slot >= 0) || rules.some((rule) => !rule.overlapping));
+    const watched = !plan.unique && (deferred.some(({ ends }) => ends.constant) || rules.some((rule) => !rule.overlapping));
     this.#table = state.distinct && watched ? state.openSubjects(plan, slots) : undefined;
   }
 
@@ -351,8 +355,8 @@ export class MapProgram {
   }
 
   /** Adds the child's text to its join, unless the first record of the subject has done so. */
-  #deferKeys({ join, slot }: DeferredRule, child: string, keys: Text, seen: Seen): void {
-    if (keys === null) return;
+  #deferKeys({ join, slot, keyed }: DeferredRule, child: string, keys: Text, seen: Seen): void {
+    if (keys === null || (keyed && seen === KNOWN)) return;
     if (typeof keys !== 'string') {
       for (const key of keys) join.children.add(key, child);
       return;

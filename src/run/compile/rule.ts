@@ -53,7 +53,7 @@ function endOf({ constant, before, after, text }: CompiledTerm, lead: string, ta
  * with the space after the subject and `tail` ends with ` .` and a line feed. If predicate or graph give several texts, or `text` does, the
  * rule makes a statement of each combination.
  *
- * @param parents the join index of a join that is made record by record; `text` then gives the subjects of the parents, each
+ * @param parents the complete join index of a join that is made record by record; `text` then gives the subjects of the parents, each
  * once. undefined for any other object
  * @throws Fault mapping/invalid, mapping/reference — the mapping cannot be compiled for this source. The closures throw record/term for an
  * invalid value
@@ -80,7 +80,7 @@ function compileObject(rule: RulePlan, rows: Accessors, parents: Multimap | unde
     case 'join': {
       const keys = compileKeys(object.keys, rows);
       const index = parents as Multimap;
-      return { ...ANY, text: (record, position) => probe(index, keys(record, position)) };
+      return { ...ANY, ...index.around, text: (record, position) => probe(index, keys(record, position)) };
     }
   }
 }

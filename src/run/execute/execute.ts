@@ -14,7 +14,7 @@ import { checkKeys, RowCheck } from '../checks/row-check.ts';
 import { sortable } from '../collect/order.ts';
 import type { CollectState } from '../collect/program.ts';
 import { BuildSide } from '../compile/build-side.ts';
-import { type DeferredJoin, joinedLine } from '../compile/ends.ts';
+import { aroundParents, type DeferredJoin } from '../compile/ends.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
 import { type Multimap, pairTexts } from '../join/join.ts';
@@ -491,12 +491,15 @@ export class Execution {
   }
 
   async #pair(join: DeferredJoin): Promise<void> {
-    const { children, program } = join;
+    const { children, program, distinct } = join;
     const parents = this.#state.joinIndexes[join.join] as Multimap;
     let pairs = 0;
     for await (const [child, found] of pairTexts(children, parents, { budget: this.#state.budget, space: this.#spill.space })) {
+      const { before, after } = aroundParents(join, child, parents.around);
+      if (distinct) program.quads += found.length;
       for (const parent of found) {
-        this.#emit(program.once(joinedLine(join, child, parent)));
+        const line = before + parent + after;
+        this.#emit(distinct ? line : program.once(line));
         if (++pairs % BATCH_PAIRS === 0) await this.#yieldToEventLoop();
       }
     }

@@ -78,7 +78,7 @@ export class JoinStep implements Step {
   /** Slots of the left side that are read later. */
   readonly #left: readonly number[];
   readonly #right: readonly number[];
-  /** Whether the row of the right side is the text of its only column. */
+  /** Whether the row of the right side is the text of its only column, without what is around it. */
   readonly #isTerm: boolean;
   /** Whether right rows say where they stand among the others: somebody counts them. */
   readonly #counts: boolean;
@@ -169,8 +169,9 @@ export class JoinStep implements Step {
   }
 
   *#matched(row: Row, texts: readonly string[], from: number): Iterable<undefined> {
+    const { before, after } = this.#index.around;
     for (const [i, text] of texts.entries()) {
-      if (this.#isTerm) row[this.#right[0] as number] = text;
+      if (this.#isTerm) row[this.#right[0] as number] = before + text + after;
       else {
         const cells = unpackRow(text);
         for (const [at, slot] of this.#right.entries()) row[slot] = cells[at] as Cell;

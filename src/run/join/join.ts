@@ -21,8 +21,16 @@ const RESERVE_BYTES = 4 * STEP_BYTES;
 /** Size of the blocks in which the parents of one key are held, when they do not fit at once. */
 const BLOCK_CHARACTERS = 1 << 20;
 
+/** The constant text before and after each of some texts. */
+export interface Around {
+  readonly before: string;
+  readonly after: string;
+}
+
 /** A multimap from keys to distinct texts: a single text is stored as it is, several as an array. */
 export class Multimap {
+  /** What all texts have around them; they are kept without it, and given without it. Set by what fills the multimap. */
+  around: Around = { before: '', after: '' };
   readonly #texts = new Map<string, string | string[]>();
   /** Key and text of the entries in arrays. */
   readonly #listed: HashSet;

@@ -59,6 +59,20 @@ describe('scans', () => {
     expect(scans[0]?.iterations[0]?.pipelines[0]?.maps[0]?.rules[0]?.object).toMatchObject({ deferred: true });
   });
 
+  test.each([
+    ['the child, where its subject gives the key', 'c/{k}', 'p/{id}', 'child'],
+    ['the child, where both subjects do', 'c/{k}', 'p/{k}', 'child'],
+    ['the parent, where only its subject gives the key', 'c/{id}', 'p/{k}/{id}', 'parent'],
+    ['none, where the key may run into another value', 'c/{k}-{id}', 'p/{id}{k}', undefined],
+    ['none, where other values make the subjects', 'c/{id}', 'p/{id}', undefined],
+  ] as const)('the side that determines the key of a join is %s', async (_, child, parent, expected) => {
+    const { scans } = await plan(
+      map('C', 'c.csv', `rml:template "http://${child}"`, join('P', 'k')),
+      map('P', 'p.csv', `rml:template "http://${parent}"`),
+    );
+    expect(scans[1]?.iterations[0]?.pipelines[0]?.maps[0]?.rules[0]?.object).toMatchObject({ kind: 'join', keyedBy: expected });
+  });
+
   test('joins with the same parent and keys share an index', async () => {
     const { joins } = await plan(
       map('A', 'a.csv', 'rml:template "http://a/{id}"', join('P', 'k')),
