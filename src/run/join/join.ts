@@ -32,8 +32,9 @@ export class Multimap {
   /** What all texts have around them; they are kept without it, and given without it. Set by what fills the multimap. */
   around: Around = { before: '', after: '' };
   readonly #texts = new Map<string, string | string[]>();
-  /** Key and text of the entries in arrays. */
+  /** Key and text of the entries in arrays that are not ascending. */
   readonly #listed: HashSet;
+  readonly #unordered = new Set<readonly string[]>();
   /** The arrays, and the index of each. */
   readonly #lists: string[][] = [];
   readonly #numbers = new Map<readonly string[], number>();
@@ -106,6 +107,7 @@ export class Multimap {
   clear(): void {
     this.#texts.clear();
     this.#listed.drop();
+    this.#unordered.clear();
     this.#lists.length = 0;
     this.#numbers.clear();
     this.#budget.give(this.#takenBytes);
@@ -153,19 +155,37 @@ export class Multimap {
       this.#usedBytes += key.length + KEY_BYTES;
       return true;
     }
-    const first = typeof held === 'string' ? held : (held[0] as string);
-    if (text === first) return true;
+    if (typeof held === 'string') {
+      if (text === held) return true;
+      const list = [held];
+      this.#texts.set(key, list);
+      this.#numbers.set(list, this.#lists.length);
+      this.#lists.push(list);
+      this.#usedBytes += KEY_BYTES;
+      return this.#append(key, list, text);
+    }
+    return text === held[0] || this.#append(key, held, text);
+  }
+
+  /**
+   * Adds a text to a list that may have it. A text that is greater than the last of an ascending list is greater than all of them, so it is
+   * new: files are often in the order of their keys. The first that is not makes the set of the texts of the list.
+   */
+  #append(key: string, list: string[], text: string): boolean {
+    const last = list[list.length - 1] as string;
+    if (text === last) return true;
+    if (!this.#unordered.has(list)) {
+      if (isBefore(last, text)) {
+        list.push(this.#keep(text));
+        return true;
+      }
+      for (const one of list) if (this.#listed.addPair(key, one) === UNDECIDED) return false;
+      this.#unordered.add(list);
+      this.#usedBytes += KEY_BYTES;
+    }
     const verdict = this.#listed.addPair(key, text);
     if (verdict !== NEW) return verdict !== UNDECIDED;
-    if (typeof held !== 'string') {
-      held.push(this.#keep(text));
-      return true;
-    }
-    const list = [held, this.#keep(text)];
-    this.#texts.set(key, list);
-    this.#numbers.set(list, this.#lists.length);
-    this.#lists.push(list);
-    this.#usedBytes += KEY_BYTES;
+    list.push(this.#keep(text));
     return true;
   }
 
@@ -174,6 +194,9 @@ export class Multimap {
     return detach(text);
   }
 }
+
+/** A total order, in which `9` is before `10`: so a list in which each text is before the next has no duplicates. */
+const isBefore = (one: string, other: string): boolean => one.length < other.length || (one.length === other.length && one < other);
 
 const listOf = (texts: string | readonly string[]): readonly string[] => (typeof texts === 'string' ? [texts] : texts);
 

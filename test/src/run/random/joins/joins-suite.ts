@@ -57,7 +57,15 @@ function invent(seed: number, records: number) {
     const rules = times(1 + below(2), (): Rule => {
       const on = times(pick([1, 1, 2]), () => [below(MEMBERS), below(MEMBERS)] as const);
       const graph = pick([undefined, undefined, template('g'), template('g')]);
-      return { predicate: template('p'), graph, parent: below(count), on, own: below(3) === 0 ? template('s') : undefined };
+      // Most rules are disjoint from the others, as in mappings of people: what can repeat is then decided by subjects and keys.
+      const predicate = below(3) > 0 ? { prefix: pick(['p', 'q', 'r']), members: [] } : template('p');
+      return {
+        predicate,
+        graph: below(3) > 0 ? undefined : graph,
+        parent: below(count),
+        on,
+        own: below(3) === 0 ? template('s') : undefined,
+      };
     });
     return { file: below(2), subject: subject(), rules };
   });
