@@ -32,7 +32,7 @@ const PIECE_CHARACTERS = 1 << 15;
 const TURN_MS = 25;
 const PROGRESS_MS = 100;
 /** Number of pieces, pairs and records that are made before a check whether something must be written. */
-const PIECES = 32;
+const PIECES = 4;
 const BATCH_PAIRS = 4096;
 const DUE_RECORDS = 64;
 

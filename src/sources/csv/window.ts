@@ -8,8 +8,11 @@ import type { ReadOptions } from '../source.ts';
 
 const LF = 10;
 
+/** Bytes that become text at once. V8 keeps larger strings apart, and frees them only with everything else. */
+const WINDOW_BYTES = 1 << 16;
+
 export abstract class CsvWindow {
-  /** Bytes of the document that have been read so far. */
+  /** Bytes of the document that have come into the window so far. */
   bytesRead = 0;
 
   protected readonly options: ReadOptions;
@@ -20,6 +23,8 @@ export abstract class CsvWindow {
   /** No more bytes will come. */
   protected ended = false;
   readonly #input: AsyncIterator<Uint8Array> | undefined;
+  /** Bytes of the input that are not in the window yet. */
+  #later: Uint8Array = new Uint8Array(0);
   /** The 1-based line at `#countedTo`. Lines are counted only for messages and when bytes are dropped. */
   #linesBefore = 1;
   #countedTo = 0;
@@ -52,14 +57,18 @@ export abstract class CsvWindow {
     let size = rest.length;
     const wanted = Math.min(rest.length * 2, limit) + 1;
     while (size < wanted && !this.ended) {
-      const next = await input.next();
-      if (next.done === true) this.ended = true;
-      else {
-        chunks.push(next.value);
-        size += next.value.length;
-        this.bytesRead += next.value.length;
+      if (this.#later.length === 0) {
+        const next = await input.next();
+        if (next.done === true) this.ended = true;
+        else this.#later = next.value;
+        continue;
       }
+      const piece = this.#later.subarray(0, WINDOW_BYTES);
+      this.#later = this.#later.subarray(piece.length);
+      chunks.push(piece);
+      size += piece.length;
     }
+    this.bytesRead += size - rest.length;
     this.#countLines(this.at);
     this.buffer = Buffer.concat(chunks, size);
     this.text = this.buffer.toString('latin1');
