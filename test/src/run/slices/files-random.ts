@@ -1,9 +1,9 @@
 /** Random files cut into slices: what the slices give together is what one pass over the file would give. */
 import { describe, expect, test } from '@jest/globals';
-import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
-import type { Fault } from '../../../src/core/fault.ts';
-import { inRdf12 } from '../../support/quoted-triples.ts';
-import { dice, json, QUOTED, ROWS, run, write, xml } from './slices-files-runs.ts';
+import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
+import type { Fault } from '../../../../../src/core/fault.ts';
+import { inRdf12 } from '../../../support/quoted-triples.ts';
+import { dice, json, QUOTED, ROWS, run, write, xml } from './files-runs.ts';
 
 const CELLS = ['', 'x', 'ü', '"', 'a"b', 'a, b', 'line\nfeed', '\n', '\r\n', 'cr\rcr', '""', ',', '"\n"', '10', 'x\n\ny', '\t'];
 

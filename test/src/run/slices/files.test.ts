@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openCsv } from '../../../src/sources/csv/csv.ts';
-import { CsvCuts } from '../../../src/sources/csv/cuts.ts';
-import type { ReadOptions } from '../../../src/sources/source.ts';
-import { missingRedis } from '../../servers/queues/redis.ts';
-import { temporaryDirectory } from '../../support/queues/backends.ts';
-import { type Fleet, outputOf, startFleet } from '../../support/service/fleet.ts';
-import { postJson } from '../../support/service/process.ts';
-import { parquet } from '../sources/parquet/writing.ts';
-import { randomSlices, table } from './slices-files-random.ts';
-import { csvMapping, dice, type Given, json, KEYED, never, type Ran, run, write, XML } from './slices-files-runs.ts';
+import { openCsv } from '../../../../../src/sources/csv/csv.ts';
+import { CsvCuts } from '../../../../../src/sources/csv/cuts.ts';
+import type { ReadOptions } from '../../../../../src/sources/source.ts';
+import { missingRedis } from '../../../servers/queues/redis.ts';
+import { temporaryDirectory } from '../../../support/queues/backends.ts';
+import { type Fleet, outputOf, startFleet } from '../../../support/service/fleet.ts';
+import { postJson } from '../../../support/service/process.ts';
+import { parquet } from '../../sources/parquet/writing.ts';
+import { randomSlices, table } from './files-random.ts';
+import { csvMapping, dice, type Given, json, KEYED, never, type Ran, run, write, XML } from './files-runs.ts';
 
 const LARGE = csvMapping(`
 <#Row> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/row/{id}" ; rml:class ex:Row ] ;
