@@ -1,7 +1,7 @@
 /** Random files cut into slices: what the slices give together is what one pass over the file would give. */
 import { describe, expect, test } from '@jest/globals';
-import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
-import type { Fault } from '../../../../../src/core/fault.ts';
+import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
+import type { Fault } from '../../../../src/core/fault.ts';
 import { inRdf12 } from '../../../support/quoted-triples.ts';
 import { dice, json, QUOTED, ROWS, run, write, xml } from './files-runs.ts';
 

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import type { SliceResult } from '../../../../../queues/jobs.ts';
-import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
-import { quietLogger } from '../../../../../src/core/telemetry/observe.ts';
-import type { RunRequest, RunSlice } from '../../../../../src/run/request.ts';
-import type { RunResult, Task } from '../../../../../workers/task.ts';
-import { ThreadPool } from '../../../../../workers/threads/pool.ts';
+import type { SliceResult } from '../../../../queues/jobs.ts';
+import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
+import { quietLogger } from '../../../../src/core/telemetry/observe.ts';
+import type { RunRequest, RunSlice } from '../../../../src/run/request.ts';
+import type { RunResult, Task } from '../../../../workers/task.ts';
+import { ThreadPool } from '../../../../workers/threads/pool.ts';
 
 const PREFIXES = `@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/ns#> .
   @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ql: <http://semweb.mmlab.be/ns/ql#> .\n`;
