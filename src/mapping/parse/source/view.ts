@@ -107,10 +107,10 @@ function readField(context: Context, statement: Statement, within: Within): Fiel
     const given = iterator ?? draft;
     const path = given === undefined ? undefined : textOf(context, given, 'an iterator in quotes');
     if (draft === undefined && node.valid && report.errors === before) checkExpressionless(context, node);
-    const kind = formulationWithin(context, formulation, named, within);
+    const kind = report.errors > before ? named : formulationWithin(context, formulation, named, within);
     if (path === undefined && kind === undefined && node.valid && report.errors === before)
       report.error('missing-iterator', origin, 'an iterable field has no iterator', 'add rml:iterator "…"');
-    if (kind === undefined && isRow(within)) {
+    if (formulation === undefined && isRow(within)) {
       const hint = 'put it within a field with an expression, and say with rml:referenceFormulation how its value is read';
       report.error('wrong-value', origin, 'a row has no records to iterate over', hint);
     }
