@@ -298,6 +298,21 @@ describe('CSV', () => {
     expect(scan.warnings?.()).toEqual([expect.stringMatching(/^2 rows have more cells .*\(input people\.csv, record 1\)$/)]);
   });
 
+  test('reads the same of chunks that are larger than its window, whatever stands where windows meet', async () => {
+    const cells = ['x', '"a, b"', '"two\nlines"', '"a ""quote"""', '', 'é'.repeat(40), `"${'long\r\n'.repeat(20)}"`];
+    const lines = Array.from({ length: 6000 }, (_, i) => `${i},${cells[(i * 5) % 7]},${cells[i % 7]}\r\n`);
+    // A cell that is larger than two windows, and one that ends with the input.
+    const text = `id,a,b\r\n${lines.join('')}6000,"${'"" '.repeat(60_000)}",last`;
+    const columns = ['id', 'a', 'b'];
+    const whole = await read(text, columns, {}, text.length * 2);
+    expect(text.length).toBeGreaterThan(4 * 2 ** 16);
+    expect(whole).toHaveLength(6001);
+    expect(whole.map(([id]) => id)).toEqual(Array.from({ length: 6001 }, (_, i) => String(i)));
+    expect(whole[6000]).toEqual(['6000', '" '.repeat(60_000), 'last']);
+    expect(await read(text, columns, {}, 1000)).toEqual(whole);
+    expect(await read(text, columns, {}, 2 ** 16 + 1)).toEqual(whole);
+  });
+
   test('stops soon after a signal', async () => {
     const scan = await openCsv(
       chunks(Buffer.from(`a\n${'1\n'.repeat(10_000)}`), 1000),
