@@ -73,6 +73,8 @@ export interface ReadOptions {
 /** The bytes of a document at any offset. */
 export interface Ranges {
   readonly sizeBytes: number;
+  /** Each read is a request to a server: few large ones take less time. */
+  readonly isRemote?: boolean;
   /** The bytes [from, to). */
   read(from: number, to: number): Promise<Buffer>;
 }

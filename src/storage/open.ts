@@ -98,12 +98,13 @@ export async function rangesOf(
   url: string,
   options: OpenOptions,
   version?: string,
-): Promise<{ readonly sizeBytes: number; read(from: number, to: number): Promise<Buffer> } | undefined> {
+): Promise<{ readonly sizeBytes: number; readonly isRemote: boolean; read(from: number, to: number): Promise<Buffer> } | undefined> {
   const state = await probeInput(url, options);
   if (state === undefined) return undefined;
   const { sizeBytes } = state;
   return {
     sizeBytes,
+    isRemote: locate(url, options.workingDirectory).kind !== 'file',
     async read(from, to) {
       const range = { from, to, version: version ?? state.version };
       const chunks: Uint8Array[] = [];

@@ -86,7 +86,7 @@ export const QUEUE_OPTIONS = {
   MEMORY_BUDGET_MB: {
     path: 'worker.memoryBudgetMb',
     type: 'integer',
-    default: 160,
+    default: 128,
     minimum: 1,
     live: true,
     summary: 'Memory that joins and de-duplication of one run may hold before they spill to disk.',

@@ -4,8 +4,14 @@ import { copyToScratch, filesOf, type ScratchFile } from '../../scratch-file.ts'
 import type { ReadOptions } from '../../source.ts';
 import { BrokenParquet } from './thrift.ts';
 
+/** Bytes that a column reads at once where that costs a request, and where it does not: each column holds so many. */
+const REMOTE_BYTES = 1 << 20;
+const NEAR_BYTES = 1 << 18;
+
 export class RandomAccess {
   readonly sizeBytes: number;
+  /** Bytes that a reader of consecutive bytes should ask for at once. */
+  readonly windowBytes: number;
   /** Offset of the footer. */
   dataBytes: number;
   /** Bytes that were read so far. */
@@ -22,6 +28,7 @@ export class RandomAccess {
     copy: ScratchFile | undefined,
   ) {
     this.sizeBytes = sizeBytes;
+    this.windowBytes = options.ranges?.isRemote === true ? REMOTE_BYTES : NEAR_BYTES;
     this.dataBytes = sizeBytes;
     this.#options = options;
     this.#read = read;

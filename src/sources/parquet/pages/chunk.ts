@@ -9,7 +9,6 @@ import { Dictionary, type LeafType, type LeafValues, type ValueReader, valueRead
 
 /** A page, whatever it unpacks to, is held in memory. Writers make pages of a megabyte, or of a row group of some hundred thousand rows. */
 const MAX_PAGE_BYTES = 128 * 2 ** 20;
-const WINDOW_BYTES = 1 << 20;
 /** Statistics in a header may hold long texts. */
 const MAX_HEADER_BYTES = 16 * 2 ** 20;
 const FIRST_HEADER_BYTES = 1 << 12;
@@ -154,7 +153,7 @@ export class ChunkPages<T> {
     const from = this.#at + this.#window.length;
     // As many as the column still has, and a little more: some writers count too few.
     const rest = this.#place.offset + this.#place.sizeBytes + FIRST_HEADER_BYTES - from;
-    const wanted = Math.max(bytes - this.#window.length, Math.min(WINDOW_BYTES, rest));
+    const wanted = Math.max(bytes - this.#window.length, Math.min(this.#file.windowBytes, rest));
     const to = Math.min(this.#file.dataBytes, from + wanted);
     if (to <= from) return;
     const more = await this.#file.read(from, to);
