@@ -146,7 +146,7 @@ class MappingPrinter {
       return write();
     } catch (error) {
       if (!(error instanceof OutOfReach)) throw error;
-      const message = `${nameOf(this.#document, id)} reads fields that its records do not lead to one by one: a logical view would be needed`;
+      const message = `${nameOf(this.#document, id)} reads fields of several levels together, which a mapping says by a logical view. Drawing writes no views: use fields of one level, or write the view in the text`;
       this.#report.error('not-supported', MADE, message);
       return undefined;
     }

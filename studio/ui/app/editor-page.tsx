@@ -12,7 +12,8 @@ import { RunButton } from '../run/index.tsx';
 import { goTo, type Place } from '../store/address.ts';
 import { useEditor, useEditorState } from '../store/context.tsx';
 import { type Editor, hasChanges, type Mode } from '../store/editor.ts';
-import { chooseScheme, SCHEMES } from '../store/page/scheme.ts';
+import { chooseScheme, nextScheme, SCHEME, SCHEMES } from '../store/page/scheme.ts';
+import { useStore } from '../store/store.ts';
 import { useVisit } from '../store/visit.ts';
 import { focusRegionNamed, Region, SkipLinks, useRegionKeys } from './regions.tsx';
 import { SaveButtons } from './saving.tsx';
@@ -80,6 +81,7 @@ function Toolbar({ place, find }: { readonly place: ModelPlace; readonly find: (
   const undoes = useEditorState(({ session, typed }) => (typed === undefined ? session.done.at(-1)?.label : WORDS.typing));
   const redoes = useEditorState(({ session }) => session.undone.at(-1)?.label);
   const mode = useEditorState((state) => state.mode);
+  const scheme = useStore(SCHEME, (state) => state);
   return (
     <Region region="toolbar" className="toolbar">
       <a className="button quiet icon-only" href="#/" aria-label={WORDS.home} title={WORDS.home}>
@@ -117,6 +119,7 @@ function Toolbar({ place, find }: { readonly place: ModelPlace; readonly find: (
       </Button>
       <RunButton />
       <span className="user">{WORDS.user(user.actor, user.role)}</span>
+      <Button kind="quiet" icon="moon" label={WORDS.schemes[scheme]} onClick={() => chooseScheme(nextScheme(scheme))} />
     </Region>
   );
 }

@@ -8,6 +8,8 @@ import { ago } from '../parts/times.ts';
 import { goTo, hashOf, type TransformerName } from '../store/address.ts';
 import { announce } from '../store/announcements.ts';
 import { guide } from '../store/page/guide.ts';
+import { chooseScheme, nextScheme, SCHEME } from '../store/page/scheme.ts';
+import { useStore } from '../store/store.ts';
 import { useVisit } from '../store/visit.ts';
 import { NewModel } from './new-model.tsx';
 import { beginModel, freeModelName, type Model, openFile, placeOfDraft } from './opening.ts';
@@ -17,6 +19,7 @@ import { WORDS } from './words.ts';
 export default function StartPage(): ReactNode {
   const { user, drafts, signOut } = useVisit();
   const { models, trouble, again } = useModels();
+  const scheme = useStore(SCHEME, (state) => state);
   const [isMaking, setMaking] = useState(false);
   const [find, setFind] = useState('');
   const [fault, setFault] = useState<string | undefined>(undefined);
@@ -40,6 +43,7 @@ export default function StartPage(): ReactNode {
       <header>
         <h1>{WORDS.product}</h1>
         <span className="muted">{user.actor === 'anonymous' ? user.role : `${user.actor} · ${user.role}`}</span>
+        <Button kind="quiet" icon="moon" label={WORDS.schemes[scheme]} onClick={() => chooseScheme(nextScheme(scheme))} />
         {user.actor !== 'anonymous' && (
           <Button kind="quiet" onClick={signOut}>
             {WORDS.signOut}

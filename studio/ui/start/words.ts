@@ -11,6 +11,7 @@ export const WORDS = {
   none: 'No model yet',
   noneHint: 'Draw a new one, or open a mapping that you have.',
   noneFound: (text: string): string => `No model is named like “${text}”.`,
+  schemes: { system: 'Colours: as the system', light: 'Colours: light', dark: 'Colours: dark' },
   loading: 'Loading the models …',
   tryAgain: 'Try again',
   name: 'Name',

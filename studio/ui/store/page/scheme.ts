@@ -14,6 +14,9 @@ function kept(): Scheme {
 const store = makeStore<Scheme>(kept());
 export const SCHEME: Store<Scheme> = store;
 
+/** The one that a button for all of them chooses next. */
+export const nextScheme = (scheme: Scheme): Scheme => SCHEMES[(SCHEMES.indexOf(scheme) + 1) % SCHEMES.length] ?? 'system';
+
 function apply(scheme: Scheme): void {
   if (scheme === 'system') delete document.documentElement.dataset.scheme;
   else document.documentElement.dataset.scheme = scheme;

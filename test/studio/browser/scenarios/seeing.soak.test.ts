@@ -94,3 +94,17 @@ studio.soakTest(
   },
   { size: { width: 320, height: 256 } },
 );
+
+studio.soakTest('colours are switched by a button, and are the same after a reload', async (visit) => {
+  const { page } = visit;
+  await page.goto('/studio/');
+  const ground = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await ground();
+  await page.getByRole('button', { name: 'Colours: as the system' }).click();
+  await page.getByRole('button', { name: 'Colours: light' }).click();
+  await page.getByRole('button', { name: 'Colours: dark' }).waitFor();
+  expect(await ground()).not.toBe(light);
+  await page.reload();
+  await page.getByRole('button', { name: 'Colours: dark' }).click();
+  expect(await ground()).toBe(light);
+});

@@ -57,7 +57,7 @@ describe('a model of a shop', () => {
     const { text, diagnostics } = await print(wide, 'rml');
     expect(text).toBeUndefined();
     expect(diagnostics.map(({ message }) => message)).toEqual([
-      'pairs reads fields that its records do not lead to one by one: a logical view would be needed',
+      'pairs reads fields of several levels together, which a mapping says by a logical view. Drawing writes no views: use fields of one level, or write the view in the text',
     ]);
   });
 });
