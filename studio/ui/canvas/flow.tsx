@@ -128,6 +128,7 @@ export function Flow(props: FlowProps): ReactNode {
 }
 
 const ZOOM = { min: 0.1, max: 2 };
+const READABLE = 0.6;
 const MAP = { width: 140, height: 100 };
 /** The buttons of the canvas stand above. */
 const FIT = { padding: { top: '64px', right: '24px', bottom: '24px', left: '24px' }, maxZoom: 1 } as const;
@@ -188,7 +189,7 @@ const EDGES = { default: CurvedEdge };
 /** Ports are as large as a finger needs; lines begin at their middle. */
 const PORT_RADIUS = 12;
 
-/** Shows all blocks when the canvas is opened. Their sizes are known before they are drawn. */
+/** Shows all blocks when the canvas is opened, if they can be read then. Their sizes are known before they are drawn. */
 function FirstFit({ blocks, points }: Pick<FlowProps, 'blocks' | 'points'>): ReactNode {
   const flow = useReactFlow();
   const width = useStore((state) => state.width);
@@ -206,7 +207,10 @@ function FirstFit({ blocks, points }: Pick<FlowProps, 'blocks' | 'points'>): Rea
     const right = Math.max(...boxes.map((box) => box.x + box.width));
     const bottom = Math.max(...boxes.map((box) => box.y + box.height));
     const bounds = { x, y, width: right - x, height: bottom - y };
-    void flow.setViewport(getViewportForBounds(bounds, width, height, ZOOM.min, FIT.maxZoom, FIT.padding));
+    const whole = getViewportForBounds(bounds, width, height, ZOOM.min, FIT.maxZoom, FIT.padding);
+    // A large model begins at its upper left: from afar nothing of it could be read.
+    const beginning = { x: BEGIN.x - x * READABLE, y: BEGIN.y - y * READABLE, zoom: READABLE };
+    void flow.setViewport(whole.zoom < READABLE ? beginning : whole);
   }, [flow, width, height, first]);
   return null;
 }
