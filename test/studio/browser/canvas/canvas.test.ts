@@ -32,7 +32,12 @@ studio.test('fields are dragged to the canvas, entities connected by drawing, an
   await page.locator('.react-flow__edge-text', { hasText: 'contains' }).waitFor();
   await row(page, /^total/).dragTo(block(page, /^Entity .*Order/));
   await block(page, /^Entity .*Order.*, 1 attribute, 1 edge/).waitFor();
-  expect(await page.getByRole('button', { name: /^Accept/ }).count()).toBe(1);
+  expect(
+    await page
+      .getByRole('application', { name: 'Canvas' })
+      .getByRole('button', { name: /^Accept/ })
+      .count(),
+  ).toBe(1);
 });
 
 studio.soakTest('keys: blocks, rows, lists of targets, names, moving and removing, without a pointer', async (visit) => {
