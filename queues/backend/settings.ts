@@ -55,6 +55,24 @@ export function watchSettings(store: SettingsStore): WatchedSettings {
     return values;
   };
 
+  /** Keys that are asked for in one turn are read together, after all of these calls. */
+  let gathered: { readonly keys: Set<string>; readonly values: Promise<ReadonlyMap<string, string | undefined>> } | undefined;
+  const readGathered = async (keys: ReadonlySet<string>): Promise<ReadonlyMap<string, string | undefined>> => {
+    await undefined;
+    gathered = undefined;
+    const names = [...keys];
+    const values = await read(names);
+    return new Map(names.map((key, i) => [key, values[i]]));
+  };
+  const get = async (key: string): Promise<string | undefined> => {
+    if (gathered === undefined) {
+      const keys = new Set<string>();
+      gathered = { keys, values: readGathered(keys) };
+    }
+    gathered.keys.add(key);
+    return (await gathered.values).get(key);
+  };
+
   const poll = async (): Promise<void> => {
     if (polling || watched.size === 0) return;
     polling = true;
@@ -68,7 +86,7 @@ export function watchSettings(store: SettingsStore): WatchedSettings {
   };
 
   return {
-    get: async (key) => (await read([key]))[0],
+    get,
 
     async compareAndSet(key, expected, value) {
       const done = await store.compareAndSet(key, expected, value);

@@ -148,9 +148,9 @@ export class Attempts<D extends RunPayload, R> {
   /** The last chance to keep an obsolete attempt from publishing. */
   private async assertMayCommit(job: Job<D, R>, token: string): Promise<void> {
     try {
-      const held = await job.extendLock(token, this.settings.lockMs);
+      // At once: either answer may be outdated when it arrives, whichever was asked for first.
+      const [held, fault] = await Promise.all([job.extendLock(token, this.settings.lockMs), this.kind.cancellation(job)]);
       if (held === 0) throw lostFault();
-      const fault = await this.kind.cancellation(job);
       if (fault !== undefined) throw fault;
     } catch (error) {
       if (error instanceof Fault) throw error;

@@ -42,8 +42,13 @@ export async function pathsOf(data: RunPayload, attempt: string, { spillDirector
 
 /** @param attempt see `Task` */
 export async function taskOf(data: TransformPayload, attempt: string, settings: TaskSettings, slice?: RunSlice): Promise<Task> {
-  const { directory, objects, name, spillDirectory } = await pathsOf(data, attempt, settings);
   const isSql = data.service === 'sql-transformer';
+  // Asked for at once, the options are read once.
+  const [{ directory, objects, name, spillDirectory }, database, web] = await Promise.all([
+    pathsOf(data, attempt, settings),
+    isSql ? settings.database() : undefined,
+    settings.web(),
+  ]);
   return {
     request: {
       ...data.run,
@@ -62,8 +67,8 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
       limits: data.run.limits ?? RUN_DEFAULTS.limits,
       rdf: data.run.rdf ?? RUN_DEFAULTS.rdf,
       xmlDefaultNamespace: data.run.xmlDefaultNamespace ?? RUN_DEFAULTS.xmlDefaultNamespace,
-      database: isSql ? await settings.database() : undefined,
-      web: await settings.web(),
+      database,
+      web,
       slice,
       functions: data.functions && {
         directory: await settings.functionDirectory(data.functions.version, data.service),

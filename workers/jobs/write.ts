@@ -94,15 +94,20 @@ export async function cleanUpWrite(run: WritePayload, settings: PathSettings): P
 async function writeTaskOf(job: Job<WritePayload, WriteResult>, settings: WriteSettings): Promise<WriteTask> {
   const { data } = job;
   const attempt = String(job.attemptsStarted);
-  const { directory, objects, name, spillDirectory } = await pathsOf(data, attempt, settings);
+  // Asked for at once, the options are read once.
+  const [{ directory, objects, name, spillDirectory }, target, s3] = await Promise.all([
+    pathsOf(data, attempt, settings),
+    settings.target(),
+    settings.s3(),
+  ]);
   return {
     request: {
       ...data.write,
       runId: data.runId,
       inputs: data.inputs.map(({ url }) => url),
       workingDirectory: settings.workingDirectory,
-      target: await settings.target(),
-      s3: await settings.s3(),
+      target,
+      s3,
       spillDirectory,
       // The statements that earlier attempts rejected are files of the machine that rejected them, so they are looked for again.
       resume: objects === undefined ? (progressOf(job)?.position ?? undefined) : undefined,

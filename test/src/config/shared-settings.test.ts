@@ -26,6 +26,9 @@ function slowStore(): SettingsStore & { readonly values: Map<string, string>; re
   return store;
 }
 
+/** What is asked for in one turn is one question. */
+const nextTurn = (): Promise<void> => new Promise((done) => setImmediate(done));
+
 let settings: WatchedSettings | undefined;
 afterEach(() => settings?.close());
 
@@ -51,9 +54,59 @@ test('whoever asks for a watched key tells its watchers first', async () => {
   expect(seen).toEqual(['by another process']);
 });
 
+test('what is asked for in one turn is read once, and each gets its own', async () => {
+  const store = slowStore();
+  const asked: (readonly string[])[] = [];
+  const read = store.read.bind(store);
+  const watched = watchSettings({
+    ...store,
+    read(keys) {
+      asked.push(keys);
+      return read(keys);
+    },
+  });
+  settings = watched;
+  store.values.set('a', '1').set('b', '2').set('c.sql-transformer', '3');
+  const own = settingsOfService(watched, 'sql-transformer');
+  expect(await Promise.all(['a', 'b', 'a', 'missing'].map((key) => watched.get(key)).concat(own.get('c')))).toEqual([
+    '1',
+    '2',
+    '1',
+    undefined,
+    '3',
+  ]);
+  expect(asked).toEqual([['a', 'b', 'missing', 'c.sql-transformer', 'c']]);
+  // The read of an earlier turn may be older than what somebody asks for now.
+  store.slow = true;
+  const early = watched.get('a');
+  await nextTurn();
+  expect(store.waiting).toHaveLength(1);
+  store.values.set('a', 'new');
+  const late = watched.get('a');
+  await nextTurn();
+  expect(store.waiting).toHaveLength(2);
+  for (const answer of store.waiting) answer();
+  expect(await Promise.all([early, late])).toEqual(['1', 'new']);
+});
+
+test('a store that fails fails everybody who asked, and nobody afterwards', async () => {
+  const store = slowStore();
+  let fails = true;
+  settings = watchSettings({
+    ...store,
+    read: (keys) => (fails ? Promise.reject(new Error('away')) : store.read(keys)),
+  });
+  store.values.set('a', '1');
+  const { get } = settings;
+  for (const answer of await Promise.allSettled([get('a'), get('b')])) expect(answer).toMatchObject({ reason: { message: 'away' } });
+  fails = false;
+  expect(await get('a')).toBe('1');
+});
+
 test('an answer from before a change does not undo it', async () => {
   const { store, watched, seen } = oldKey();
   const late = watched.get('key');
+  await nextTurn();
   await watched.compareAndSet('key', 'old', 'new');
   store.waiting.shift()?.();
   expect(await late).toBe('old');
@@ -63,8 +116,10 @@ test('an answer from before a change does not undo it', async () => {
 test('of two questions at the same time the later one counts', async () => {
   const { store, watched, seen } = oldKey();
   const early = watched.get('key');
+  await nextTurn();
   store.values.set('key', 'new');
   const late = watched.get('key');
+  await nextTurn();
   store.waiting.pop()?.();
   await late;
   store.waiting.pop()?.();
@@ -72,7 +127,7 @@ test('of two questions at the same time the later one counts', async () => {
   expect(seen).toEqual(['new']);
 });
 
-test('of a service, the answers about its own key and the common one come in any order', async () => {
+test('of a service, the answers about a key come in any order', async () => {
   const store = slowStore();
   settings = watchSettings(store);
   const own = settingsOfService(settings, 'sql-transformer');
@@ -82,13 +137,17 @@ test('of a service, the answers about its own key and the common one come in any
   for (const value of ['first', 'second']) {
     expect(await other.compareAndSet('key', seen.at(-1), value)).toBe(true);
     store.slow = true;
-    const asked = own.get('key');
+    const asked = [own.get('key')];
+    await nextTurn();
+    asked.push(own.get('key'));
+    await nextTurn();
     store.slow = false;
-    // The later question, about the common key, is answered first.
+    expect(store.waiting).toHaveLength(2);
+    // The later question is answered first.
     store.waiting.pop()?.();
-    await new Promise(setImmediate);
+    await nextTurn();
     store.waiting.pop()?.();
-    expect(await asked).toBe(value);
+    expect(await Promise.all(asked)).toEqual([value, value]);
     expect(seen.at(-1)).toBe(value);
   }
 });
