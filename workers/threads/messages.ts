@@ -60,6 +60,8 @@ export interface ThreadData {
 /** In the thread: context of a running task. */
 export interface TaskContext {
   readonly signal: AbortSignal;
+  /** Keeps the latest progress for the next report. */
+  progress(now: RunProgress): void;
   /** Resolves to the answer to `cut` or `mapped`; rejects with the reason of the signal. */
   ask(question: FromThread): Promise<readonly SliceResult[]>;
 }

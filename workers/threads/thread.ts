@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { SliceResult } from '../../queues/jobs.ts';
+import type { RunProgress, SliceResult } from '../../queues/jobs.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { unpackSecrets } from '../../src/core/secret.ts';
 import { SubjectFile } from '../../src/run/distinct/subject-file.ts';
@@ -32,11 +32,18 @@ const post = (message: FromThread): void => port.postMessage(message);
 
 const engine = (await import((workerData as ThreadData).engine)) as Engine;
 
-/** How often the memory of the running task is reported. */
-const MEMORY_REPORT_MS = 250;
+/** How often the progress and the memory of the running task are reported. The owner stores progress no more often; most runs end earlier. */
+const REPORT_MS = 250;
+
+interface CurrentTask {
+  readonly stop: AbortController;
+  allow: (slices: readonly SliceResult[]) => void;
+  /** Since the last report. */
+  progress: RunProgress | undefined;
+}
 
 /** The running task. */
-let current: { readonly stop: AbortController; allow: (slices: readonly SliceResult[]) => void } | undefined;
+let current: CurrentTask | undefined;
 
 port.on('message', (message: ToThread) => {
   switch (message.kind) {
@@ -54,10 +61,13 @@ port.on('message', (message: ToThread) => {
 
 async function execute(command: ThreadCommand): Promise<void> {
   const stop = new AbortController();
-  const now = { stop, allow: (_: readonly SliceResult[]): void => undefined };
+  const now: CurrentTask = { stop, allow: () => undefined, progress: undefined };
   current = now;
   const context: TaskContext = {
     signal: stop.signal,
+    progress: (progress) => {
+      now.progress = progress;
+    },
     ask: (question) =>
       new Promise((resolve, reject) => {
         stop.signal.throwIfAborted();
@@ -69,7 +79,9 @@ async function execute(command: ThreadCommand): Promise<void> {
   const reporting = setInterval(() => {
     const { heapTotal, external } = process.memoryUsage();
     post({ kind: 'memory', bytes: heapTotal + external });
-  }, MEMORY_REPORT_MS);
+    if (now.progress !== undefined) post({ kind: 'progress', progress: now.progress });
+    now.progress = undefined;
+  }, REPORT_MS);
   try {
     const result = await resultOf(command, context);
     post({ kind: 'done', result });
@@ -177,7 +189,12 @@ interface Mapped {
 }
 
 /** Maps into temporary files of the task. They are removed if mapping or `end` throws. */
-async function mapInto<R>(task: Task, { signal }: TaskContext, end: (mapped: Mapped) => Promise<R>, subjects?: SubjectFile): Promise<R> {
+async function mapInto<R>(
+  task: Task,
+  { signal, progress }: TaskContext,
+  end: (mapped: Mapped) => Promise<R>,
+  subjects?: SubjectFile,
+): Promise<R> {
   const { directory, name, format, attempt } = task.output;
   const rejected = task.request.onError === 'quarantine' ? new RejectionFile(task.output) : undefined;
   const first: string[] = [];
@@ -189,7 +206,6 @@ async function mapInto<R>(task: Task, { signal }: TaskContext, end: (mapped: Map
   let sink: FileSink | undefined;
   try {
     sink = await openFileSink({ directory, name: `${name}.${FORMAT_EXTENSION[format]}`, format, attempt });
-    const progress = (now: { records: number; quads: number; bytesRead: number }): void => post({ kind: 'progress', progress: now });
     const subject = subjects === undefined ? {} : { subject: (token: string) => subjects.add(token) };
     const report = await engine.executeRun(task.request, sink, { signal, progress, reject, openTarget: targets.open, ...subject });
     signal.throwIfAborted();
