@@ -6,9 +6,10 @@ import { Fault } from '../../src/core/fault.ts';
 import { splitSheet } from '../../src/core/input/formats.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { DescribedSet } from '../../src/custom-functions/open.ts';
+import { compressionByName } from '../../src/storage/compression.ts';
 import { listDirectory } from '../../src/storage/list.ts';
 import { assertWithin, probeInput } from '../../src/storage/open.ts';
-import type { OpenOptions } from '../../src/storage/storage.ts';
+import type { InputState, OpenOptions } from '../../src/storage/storage.ts';
 import { locate } from '../../src/storage/url.ts';
 import type { TransformRequest } from '../jobs.ts';
 import { bindInputs, readMappingSources } from './mapping-sources.ts';
@@ -32,9 +33,8 @@ export async function inputsRequest(
   const reach = reachOf(snapshot, workingDirectory);
   const access = { workingDirectory, s3, reach };
   for (const url of request.inputs) await assertWithin(splitSheet(url).path, access);
-  if (request.mapping !== undefined) await assertWithin(request.mapping, access);
-  const { mappings, listed } = await findMappings(request.mapping, snapshot, access);
-  const sources = await readMappingSources(mappings, { ...access, base: snapshot.BASE_IRI, functions });
+  const { mappings, listed, state } = await findMappings(request.mapping, snapshot, access);
+  const sources = await readMappingSources(mappings, { ...access, base: snapshot.BASE_IRI, functions, state });
   const inputs = bindInputs(request, sources, listed);
   const { run, ...settings } = settingsOf(snapshot, workingDirectory);
   return { service: 'semi-structured-transformer', inputs, mappings, run: { ...run, boundOnly: listed }, ...settings };
@@ -46,16 +46,19 @@ interface FoundMappings {
   readonly mappings: readonly string[];
   /** True for the mappings of a directory: only triples maps of the given inputs are used. */
   readonly listed: boolean;
+  /** Of the only mapping, if it is known. */
+  readonly state?: InputState;
 }
 
 /**
  * The mapping files of the run.
  *
- * @throws Fault request/invalid — a directory without mapping files
+ * @throws Fault request/invalid — a directory without mapping files; request/forbidden
  */
 async function findMappings(given: string | undefined, snapshot: Snapshot, access: Access): Promise<FoundMappings> {
   const { workingDirectory } = access;
-  if (given !== undefined && (await isFile(given, access))) return { mappings: [given], listed: false };
+  const state = given === undefined ? undefined : await stateOf(given, access);
+  if (given !== undefined && state !== undefined) return { mappings: [given], listed: false, state };
   const directory = given ?? mappingsOf('semi-structured-transformer', snapshot, workingDirectory);
   const found = await listMappings(directory, access);
   if (found !== undefined && found.length > 0) return { mappings: found, listed: true };
@@ -68,9 +71,12 @@ async function findMappings(given: string | undefined, snapshot: Snapshot, acces
   throw new Fault('request/invalid', `The directory ${redact(given)} of mappingURL has no .ttl, .yml or .yaml file`);
 }
 
-/** Checked first: it is nearly always true, and cheaper than listing. */
-const isFile = async (url: string, access: Access): Promise<boolean> =>
-  locate(url, access.workingDirectory).kind !== 'http' && (await probeInput(url, access)) !== undefined;
+/** Asked first: the mapping is nearly always a file, which is found out faster than what a directory has. @throws Fault request/forbidden */
+async function stateOf(url: string, access: Access): Promise<InputState | undefined> {
+  if (locate(url, access.workingDirectory).kind !== 'http' && compressionByName(url) === 'none') return probeInput(url, access);
+  await assertWithin(url, access);
+  return undefined;
+}
 
 /** undefined: not a directory, so a file or nothing; the run will find out. */
 async function listMappings(url: string, access: Access): Promise<readonly string[] | undefined> {

@@ -9,7 +9,7 @@ import type { DescribedSet } from '../../src/custom-functions/open.ts';
 import { DEFAULT_BASE, type InputBinding } from '../../src/run/request.ts';
 import { pathsMeant } from '../../src/storage/input-names.ts';
 import { probeInput, readText } from '../../src/storage/open.ts';
-import type { OpenOptions } from '../../src/storage/storage.ts';
+import type { InputState, OpenOptions } from '../../src/storage/storage.ts';
 import { locate } from '../../src/storage/url.ts';
 import { inspectMapping, type MappingSource, type MappingText } from './mapping-inspection.ts';
 import type { ProcessRequest } from './process.ts';
@@ -51,6 +51,8 @@ export interface ReadSourcesOptions {
   readonly base: string | undefined;
   /** Custom functions, which the mappings may call. */
   readonly functions?: DescribedSet | undefined;
+  /** Of the only mapping, if the caller has asked for it. */
+  readonly state?: InputState | undefined;
 }
 
 /**
@@ -59,20 +61,25 @@ export interface ReadSourcesOptions {
  */
 export async function readMappingSources(
   mappings: readonly string[],
-  { base = DEFAULT_BASE, functions, ...access }: ReadSourcesOptions,
+  { base = DEFAULT_BASE, functions, state, ...access }: ReadSourcesOptions,
 ): Promise<readonly MappingSource[] | undefined> {
-  const versions = await versionsOf(mappings, access, `${functions?.version} ${base}`);
+  const versions = await versionsOf(mappings, access, `${functions?.version} ${base}`, state);
   if (versions === undefined) return readSources(mappings, access, base, functions);
   if (cache.has(versions)) return cache.get(versions);
   return cacheSources(versions, await readSources(mappings, access, base, functions));
 }
 
 /** undefined: at least one is not a local file. */
-async function versionsOf(mappings: readonly string[], access: Access, settings: string): Promise<string | undefined> {
+async function versionsOf(
+  mappings: readonly string[],
+  access: Access,
+  settings: string,
+  known: InputState | undefined,
+): Promise<string | undefined> {
   const versions: string[] = [settings];
   for (const name of mappings) {
     const location = locate(name, access.workingDirectory);
-    const state = location.kind === 'file' ? await probeInput(name, access) : undefined;
+    const state = location.kind === 'file' ? (known ?? (await probeInput(name, access))) : undefined;
     if (state === undefined) return undefined;
     versions.push(name, state.version);
   }
