@@ -177,7 +177,9 @@ function naturalNumber(value: number | Numeral): TypedValue {
   const written = writtenNumber(value);
   // The spelling decides: 1e+21 is a double, and so is 1e3.
   if (/^-?[0-9]+$/.test(written)) return new TypedValue(written === '-0' ? '0' : written, INTEGER, written);
-  return new TypedValue(canonicalDouble(Number(written)), DOUBLE, written);
+  const double = Number(written);
+  const short = Number.isInteger(double) ? undefined : shortDecimal(double);
+  return new TypedValue(short?.text ?? canonicalDouble(double), DOUBLE, written);
 }
 
 /** An xsd:double, written as JavaScript writes it: `30.5`, `30`, `1e+21`, `INF`. */
