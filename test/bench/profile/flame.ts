@@ -109,6 +109,7 @@ export function flameGraph(root: Frame, title: string): string {
   draw(root, MARGIN, 0);
   const height = 3 * ROW + (deepest + 1) * ROW;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="monospace" font-size="11">
+<title>${escaped(title)}</title>
 <rect width="${WIDTH}" height="${height}" fill="#fff"/>
 <text x="${MARGIN}" y="${ROW}" font-size="13">${escaped(title)}</text>
 ${shapes.join('\n')}
