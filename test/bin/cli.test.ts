@@ -418,7 +418,7 @@ describe('quadmill functions', () => {
   test('lists functions, and describes those that are named', async () => {
     const all = await quadmill('functions');
     expect([all.code, all.err]).toEqual([0, '']);
-    expect(all.out).toContain('Text\n  grel:toUpperCase: The text in upper case.\n');
+    expect(all.out).toContain('Text\n  fns:helloworld: The text `Hello World!`.\n  grel:toUpperCase: The text in upper case.\n');
     const one = await quadmill('functions', 'http://users.ugent.be/~bjdmeest/function/grel.ttl#toUppercase', 'qm:slug', '--turtle');
     expect(one.out.match(/a fno:Function/g)).toHaveLength(2);
   });

@@ -48,6 +48,7 @@ test('the picture has every frame that is wide enough, with names as text', () =
   const picture = flameGraph(framesOf(PROFILE), 'a < b');
   expect(picture).toContain('>a &lt; b</text>');
   expect(picture.match(/<title>[^<]*<\/title>/g)).toEqual([
+    '<title>a &lt; b</title>',
     '<title>all: 100.0 %</title>',
     '<title>run, src/run/execute: 90.0 %</title>',
     '<title>scan&lt;T&gt;, src/sources/csv: 50.0 %</title>',
