@@ -23,8 +23,8 @@ import {
 
 /** With a few threads, two are seldom in one shard. A shard takes 100 kB for its first rows. */
 const SHARDS = 16;
-/** Words of a shard that describe it. */
-const HEADER_WORDS = 8;
+/** Words of a shard that describe it: a cache line, so that threads do not wait for each other's locks of other shards. */
+const HEADER_WORDS = 16;
 const LOCK = 0;
 const ROWS = 1;
 const INDEX_AT = 2;
