@@ -30,11 +30,10 @@ export async function executeInThreads(
   sink: LineSink,
   hooks: RunHooks,
 ): Promise<readonly ScansResult[] | undefined> {
-  const snapshots = (await prepared.databases?.snapshots()) ?? {};
-  const division = await divide(prepared, request, snapshots, hooks.signal ?? NEVER);
+  const division = await divide(prepared, request, hooks.signal ?? NEVER);
   if (division === undefined) return undefined;
   if (hooks.signal?.aborted) throw cancelled();
-  const crew = new Crew({ ...request, startedAt: request.startedAt ?? Date.now() }, prepared.digest, snapshots, division, sink, hooks);
+  const crew = new Crew({ ...request, startedAt: request.startedAt ?? Date.now() }, prepared.digest, division, sink, hooks);
   try {
     const results = await crew.execute();
     await crew.close();
@@ -74,14 +73,7 @@ class Crew {
   #rejected = 0;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(
-    request: RunRequest,
-    digest: string,
-    snapshots: Readonly<Record<string, string>>,
-    division: Division,
-    sink: LineSink,
-    hooks: RunHooks,
-  ) {
+  constructor(request: RunRequest, digest: string, division: Division, sink: LineSink, hooks: RunHooks) {
     this.#request = request;
     this.#division = division;
     this.#sink = sink;
@@ -90,7 +82,7 @@ class Crew {
     const units = division.groups.reduce((sum, { units: some }) => sum + some.length, 0);
     const budget = SharedBudget.open();
     this.#budget = new SharedBudget(request.memoryBudgetBytes, budget);
-    const workerData: ThreadData = { request: packSecrets({ ...request, threads: 1 }), snapshots, digest, budget };
+    const workerData: ThreadData = { request: packSecrets({ ...request, threads: 1 }), snapshots: division.snapshots, digest, budget };
     this.#threads = Array.from(
       { length: Math.min(request.threads, units) },
       () => new Worker(compiled('src/run/threads/thread.js'), { workerData }),

@@ -38,6 +38,8 @@ export interface GroupUnits {
 /** How a run is divided. */
 export interface Division {
   readonly groups: readonly GroupUnits[];
+  /** Of the databases, by address name: all threads read them. */
+  readonly snapshots: Readonly<Record<string, string>>;
   /** What is executed in place of a group whose join indexes do not fit in memory. */
   whole(group: SharedGroup): Unit;
 }
@@ -49,18 +51,14 @@ export interface Division {
  * read record by record, views that join or promise something, collections over several records. Groups over databases whose state other
  * sessions cannot see are executed by one thread, so that the run sees one state.
  *
- * @param snapshots of the databases, by address name
  * @throws Fault those of the documents' readers
  */
-export async function divide(
-  prepared: PreparedRun,
-  request: RunRequest,
-  snapshots: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<Division | undefined> {
-  const { plan } = prepared;
-  const divider = new Divider(prepared, request, snapshots, signal);
+export async function divide(prepared: PreparedRun, request: RunRequest, signal: AbortSignal): Promise<Division | undefined> {
+  const { plan, databases } = prepared;
+  const divider = new Divider(prepared, request, signal);
   if (!(await divider.isLarge())) return undefined;
+  const snapshots = (await databases?.snapshots()) ?? {};
+  divider.snapshots = snapshots;
   const groups: GroupUnits[] = [];
   const together: SliceScan[] = [];
   let index = 0;
@@ -81,6 +79,7 @@ export async function divide(
   groups.sort((a, b) => Number(a.group !== undefined) - Number(b.group !== undefined) || scansIn(b) - scansIn(a));
   return {
     groups,
+    snapshots,
     whole: (group) => ({ index: index++, scans: wholeScans(plan.groups[group.index] as readonly number[]), group: undefined }),
   };
 }
@@ -92,14 +91,14 @@ const scansIn = ({ units }: GroupUnits): number => units.reduce((sum, { scans })
 class Divider {
   readonly #prepared: PreparedRun;
   readonly #request: RunRequest;
-  readonly #snapshots: Readonly<Record<string, string>>;
+  /** Of the databases whose state other sessions can see. */
+  snapshots: Readonly<Record<string, string>> = {};
   readonly #signal: AbortSignal;
   readonly #states = new Map<number, InputState | undefined>();
 
-  constructor(prepared: PreparedRun, request: RunRequest, snapshots: Readonly<Record<string, string>>, signal: AbortSignal) {
+  constructor(prepared: PreparedRun, request: RunRequest, signal: AbortSignal) {
     this.#prepared = prepared;
     this.#request = request;
-    this.#snapshots = snapshots;
     this.#signal = signal;
   }
 
@@ -144,7 +143,7 @@ class Divider {
   }
 
   #hasSnapshot(source: SqlSource): boolean {
-    return Object.hasOwn(this.#snapshots, this.#prepared.databases?.addressOf(source) as string);
+    return Object.hasOwn(this.snapshots, this.#prepared.databases?.addressOf(source) as string);
   }
 
   /**

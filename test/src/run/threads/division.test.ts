@@ -69,7 +69,7 @@ const OTHER = `<#A> ${source('a.csv')} ; ${subject('a/{id}')} ; ${parent('B')} .
 async function divided(request: RunRequest): Promise<string> {
   const prepared = await prepareRun(request, undefined);
   try {
-    const division = await divide(prepared, request, {}, never);
+    const division = await divide(prepared, request, never);
     return (
       division?.groups.map(({ group, units }) => `${units.length}${group?.builds.length ? `+${group.builds.length}` : ''}`).join(' ') ??
       'one thread'
