@@ -58,7 +58,7 @@ const SMALL_STATEMENTS = 2_000_000;
 /** The arguments of Node for a run, in the folder of the workload. */
 export function runArguments(workload: Workload, threads: number | undefined, output: string, jdbcUrl?: string): string[] {
   const heap = workload.heapLimitMb === undefined ? [] : [`--max-old-space-size=${workload.heapLimitMb}`];
-  const parallel = threads === undefined ? [] : ['--threads', String(threads)];
+  const parallel = ['--threads', String(threads ?? 1)];
   const from = jdbcUrl === undefined ? [] : ['--jdbc-url', jdbcUrl];
   return [...heap, QUADMILL, 'run', workload.mapping, ...workload.options, ...parallel, ...from, '--stats', '-o', output];
 }

@@ -19,7 +19,7 @@ import { reserveTables } from './group.ts';
 import type { SharedGroup, Unit } from './messages.ts';
 
 /** Inputs that are smaller together are mapped by one thread: starting others takes longer. */
-const LEAST_BYTES = 16 << 20;
+const LEAST_BYTES = 64 << 20;
 /** Slices of about this size: small enough that no thread waits long for the last one, large enough that opening them does not count. */
 const LEAST_SLICE_BYTES = 2 << 20;
 const MOST_SLICE_BYTES = 64 << 20;

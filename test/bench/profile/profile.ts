@@ -17,7 +17,7 @@ export async function profileWorkload(name: string, workload: Workload, data: st
   const scratch = await mkdtemp(join(tmpdir(), 'quadmill-profile-'));
   try {
     const profiling = ['--cpu-prof', '--cpu-prof-interval', '500', '--cpu-prof-dir', scratch];
-    const run = ['run', workload.mapping, ...workload.options, '-o', '/dev/null'];
+    const run = ['run', workload.mapping, ...workload.options, '--threads', '1', '-o', '/dev/null'];
     const { code, err } = await node([...profiling, '-e', START, built('bin/main.js').href, ...run], join(data, workload.folder));
     if (code !== 0) throw new Error(`quadmill ended with code ${code}: ${err}`);
     const [file] = (await readdir(scratch)).filter((one) => one.endsWith('.cpuprofile'));
