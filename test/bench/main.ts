@@ -32,7 +32,7 @@ writer:    ${Object.keys(BENCH_STORES).join(' ')}
 calls:     ${FUNCTIONS_WORKLOAD}
 
 --output   ${OUTPUT_KINDS.join(', ')}: where statements are written to; default file, in TMPDIR
---threads  of each run
+--threads  of each run, by default 1
 --against  runs COMMAND in turn with ours; it may name
 ${Object.entries(PLACEHOLDERS)
   .map(([name, meaning]) => `             ${`{${name}}`.padEnd(17)} ${meaning}`)

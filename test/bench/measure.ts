@@ -30,7 +30,7 @@ export interface Conditions {
   /** Where the folders of the workloads are. */
   readonly data: string;
   readonly output: OutputKind;
-  /** Of the run; undefined leaves it to the default of the engine. */
+  /** Of the run; undefined: one, which the bounds have. */
   readonly threads: number | undefined;
 }
 
