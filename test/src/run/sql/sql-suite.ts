@@ -264,7 +264,7 @@ export function runsOverDatabases(servers: readonly Server[]): void {
       const compiled = (await import(COMPILED)) as { executeRun: typeof executeRun };
       const [one, two] = [
         await runFile(path, { database }),
-        await runFile(path, { database, threads: 3, threadBytes: 1 }, compiled.executeRun),
+        await runFile(path, { database, threads: 3, threadBytes: 200 }, compiled.executeRun),
       ];
       expect(two.lines.toSorted()).toEqual(one.lines.toSorted());
     });
