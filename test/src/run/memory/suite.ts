@@ -45,7 +45,7 @@ const peak = (format: string, distinct: boolean): number =>
 
 /** What a run with a small heap says of itself. */
 function measured(name: string, options: readonly string[]): { readonly peakMemoryBytes: number; readonly quads: number } {
-  const args = [...smallHeap(HEAP_MB), QUADMILL, 'run', `${name}.ttl`, '-o', join(directory, 'out.nq'), '--stats', ...options];
+  const args = [...smallHeap(HEAP_MB), QUADMILL, 'run', `${name}.ttl`, '--threads', '1', '-o', join(directory, 'out.nq'), '--stats', ...options];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8', timeout: 100_000 });
   expect([status, stderr]).toEqual([0, expect.stringContaining('peakMemoryBytes')]);
   // Warnings come before it.
@@ -181,7 +181,7 @@ export const boundedParents = (orders: number): void =>
     test('what a reference names of the ancestor must fit', () => {
       const mapping = readFileSync(join(directory, 'parents.ttl'), 'utf8').replaceAll('"../../../name"', '"../../../order/lines"');
       writeFileSync(join(directory, 'siblings.ttl'), mapping);
-      const args = [...smallHeap(HEAP_MB), QUADMILL, 'run', 'siblings.ttl', '-o', join(directory, 'out.nq')];
+      const args = [...smallHeap(HEAP_MB), QUADMILL, 'run', 'siblings.ttl', '--threads', '1', '-o', join(directory, 'out.nq')];
       const { status, stderr } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8', timeout: 100_000 });
       expect(status).toBe(1);
       expect(stderr).toMatch(/The reference \.\.\/\.\.\/\.\.\/order\/lines of the iterator .* keeps more than \d+ bytes in memory/);
