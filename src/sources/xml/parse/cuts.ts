@@ -35,10 +35,11 @@ export interface XmlCut {
 export function levelOfRecords(iterations: readonly IterationRequest[]): number | undefined {
   let level = Number.POSITIVE_INFINITY;
   const paths = iterations.map(({ iterator }) => (iterator === undefined ? undefined : parsePath(iterator)));
-  for (const path of paths) {
+  for (const [i, path] of paths.entries()) {
     if (path?.absolute !== true || path.target.kind !== 'element' || path.ups > 0) return undefined;
     const far = path.steps.findIndex(({ descendant, predicates }) => descendant || predicates.some(({ kind }) => kind === 'position'));
-    level = Math.min(level, far < 0 ? path.steps.length : far);
+    const ups = (iterations[i]?.references ?? []).map((reference) => parsePath(reference)?.ups ?? 0);
+    level = Math.min(level, far < 0 ? path.steps.length : far, path.steps.length - Math.max(0, ...ups));
   }
   if (level < 2 || !Number.isFinite(level)) return undefined;
   const stays = iterations.every(({ references, nested = [] }, i) => {
