@@ -45,7 +45,18 @@ const peak = (format: string, distinct: boolean): number =>
 
 /** What a run with a small heap says of itself. */
 function measured(name: string, options: readonly string[]): { readonly peakMemoryBytes: number; readonly quads: number } {
-  const args = [...smallHeap(HEAP_MB), QUADMILL, 'run', `${name}.ttl`, '--threads', '1', '-o', join(directory, 'out.nq'), '--stats', ...options];
+  const args = [
+    ...smallHeap(HEAP_MB),
+    QUADMILL,
+    'run',
+    `${name}.ttl`,
+    '--threads',
+    '1',
+    '-o',
+    join(directory, 'out.nq'),
+    '--stats',
+    ...options,
+  ];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8', timeout: 100_000 });
   expect([status, stderr]).toEqual([0, expect.stringContaining('peakMemoryBytes')]);
   // Warnings come before it.
