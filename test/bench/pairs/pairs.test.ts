@@ -36,8 +36,7 @@ describe('numbers', () => {
     ['within ten per cent', [2.19], 2, 'ok'],
     ['beyond ten per cent', [2.21], 2, 'slower'],
     ['one slow pair of three', [2, 9, 2], 2, 'ok'],
-    ['pairs that a busy machine scatters', [1.8, 1.9, 2, 2.6, 2.7, 2.8, 2.9, 3], 2, 'ok'],
-    ['three quarters of them beyond ten per cent', [1.9, 2.3, 2.3, 2.4], 2, 'slower'],
+    ['most of them beyond ten per cent', [1.8, 1.9, 2, 2.6, 2.7, 2.8, 2.9, 3], 2, 'slower'],
     ['faster', [1], 2, 'ok'],
     ['a version of Node without numbers', [1], undefined, 'not kept'],
   ] as const)('%s', (_, measured, kept, expected) => expect(verdictOf(measured, kept)).toBe(expected));
