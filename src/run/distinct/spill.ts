@@ -18,6 +18,9 @@ const LEAST_BUFFER_CHARACTERS = 1 << 12;
 /** For all files of a run: the most that is added without a flush. */
 const DUE_CHARACTERS = 1 << 22;
 
+/** The name of a directory of spill files: those of one run begin alike. */
+export const spillName = (runId: string, part: string): string => `quadmill-${runId}-${part}`;
+
 /** The spill files of one run. */
 export class SpillSpace {
   readonly #directory: string;

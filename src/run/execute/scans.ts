@@ -1,6 +1,7 @@
 /** Executes some scans of a plan in this thread. */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
+import { threadId } from 'node:worker_threads';
 import { h1, hash } from '../../core/hash.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
@@ -10,7 +11,7 @@ import { CollectProgram, type CollectState } from '../collect/program.ts';
 import type { RunState } from '../compile/program.ts';
 import type { Databases } from '../databases/databases.ts';
 import { HashSet, MemoryBudget, SubjectTable } from '../distinct/distinct.ts';
-import { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
+import { LineSpill, SpillSpace, SubjectSpill, spillName } from '../distinct/spill.ts';
 import { Multimap } from '../join/join.ts';
 import type { DocumentPlace } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
@@ -62,7 +63,7 @@ export async function executeScans(
   const budget = shared?.budget ?? new MemoryBudget(request.memoryBudgetBytes);
   const seed = shared?.tables?.seed ?? randomInt(2 ** 31);
   const space = new SpillSpace(
-    join(request.spillDirectory, `quadmill-${request.runId}-${request.slice?.index ?? 0}-${wanted[0]?.position ?? 0}`),
+    join(request.spillDirectory, spillName(request.runId, `${request.slice?.index ?? 0}-${wanted[0]?.position ?? 0}-${threadId}`)),
   );
   const lines = new LineSpill(space, seed ^ 0x3c6ef372);
   const subjects = new SubjectSpill(space, seed ^ 0x2545f491);

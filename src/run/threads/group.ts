@@ -5,7 +5,7 @@ import type { FaultData } from '../../core/fault.ts';
 import { type MapPlan, mapsOf, type Plan, type RulePlan, type ScanPlan } from '../../plan/plan.ts';
 import type { MemoryBudget } from '../distinct/distinct.ts';
 import { SharedHashSet, SharedMemory, SharedSubjectTable } from '../distinct/shared.ts';
-import { SpillSpace } from '../distinct/spill.ts';
+import { SpillSpace, spillName } from '../distinct/spill.ts';
 import { executeScans, type Shared, type SharedTables } from '../execute/scans.ts';
 import { Multimap } from '../join/join.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
@@ -63,7 +63,7 @@ export class GroupTables {
     { index, seed, builds }: SharedGroup,
   ): Promise<{ readonly spilled: boolean; readonly unmatched: readonly FaultData[] }> {
     const plan = sidesAlone(prepared.plan);
-    const space = new SpillSpace(join(request.spillDirectory, `quadmill-${request.runId}-sides-${index}-${threadId}`));
+    const space = new SpillSpace(join(request.spillDirectory, spillName(request.runId, `sides-${index}-${threadId}`)));
     this.#space = space;
     const joinIndexes = plan.joins.map(() => new Multimap(this.#budget, space, seed ^ 0x1b873593));
     const joins = { joinIndexes, complete: new Set<number>() };

@@ -1,4 +1,6 @@
 /** Executes a run in several threads: they map, this one writes their output in order of arrival. */
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { atMost } from '../../core/abort.ts';
 import { compiled } from '../../core/compiled.ts';
@@ -6,6 +8,7 @@ import { Fault, type FaultData } from '../../core/fault.ts';
 import { packSecrets } from '../../core/secret.ts';
 import { MemoryBudget, SharedBudget } from '../distinct/distinct.ts';
 import { SharedMemory } from '../distinct/shared.ts';
+import { spillName } from '../distinct/spill.ts';
 import type { LineSink } from '../execute/outputs.ts';
 import type { ScansResult } from '../execute/scans.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
@@ -125,11 +128,15 @@ class Crew {
     await atMost(CLOSE_MS, Promise.all(exits));
   }
 
-  /** Ends the threads and removes what they left. */
+  /** Ends the threads and removes what they left: one that is terminated in the middle leaves its spill files. */
   async end(): Promise<void> {
     for (const thread of this.#threads) thread.removeAllListeners('exit');
     await Promise.all(this.#threads.map((thread) => thread.terminate()));
     for (const undecided of this.#undecided.values()) await undecided.remove();
+    const { spillDirectory, runId } = this.#request;
+    const left = await readdir(spillDirectory).catch(() => []);
+    const own = left.filter((name) => name.startsWith(spillName(runId, '')));
+    await Promise.all(own.map((name) => rm(join(spillDirectory, name), { recursive: true, force: true })));
   }
 
   #hear(thread: Worker, message: FromThread, reject: (error: unknown) => void): void {
@@ -185,7 +192,7 @@ class Crew {
   #undecidedOf(group: number): Undecided {
     const known = this.#undecided.get(group);
     if (known !== undefined) return known;
-    const undecided = new Undecided(this.#request.spillDirectory, `quadmill-${this.#request.runId}-undecided-${group}`);
+    const undecided = new Undecided(this.#request.spillDirectory, spillName(this.#request.runId, `undecided-${group}`));
     this.#undecided.set(group, undecided);
     return undecided;
   }

@@ -1,7 +1,8 @@
 /** How a run is divided among threads, and that its report, faults and warnings are those of one thread. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import type { Fault } from '../../../../src/core/fault.ts';
@@ -164,6 +165,23 @@ describe('threads', () => {
     );
     expect(one).toMatchObject({ code: 'mapping/reference' });
     expect(three).toEqual(one);
+  });
+
+  test('that are ended in the middle leave no files', async () => {
+    // One group cannot be cut and spills all its subjects; the last slice of the other one has a fault.
+    const whole = B.replaceAll('b.csv', 'b.csv.gz');
+    const request = requestOf(whole + A, { memoryBudgetBytes: 0, threadBytes: 200_000 });
+    writeFileSync(join(directory, 'b.csv.gz'), gzipSync(rows(600_000)));
+    writeFileSync(join(directory, 'a.csv'), `${rows(300_000)}"1"x,2,3\n`);
+    let spilled: readonly string[] = [];
+    const watch = setInterval(() => {
+      const found = existsSync(request.spillDirectory) ? readdirSync(request.spillDirectory) : [];
+      if (!spilled.some((name) => !name.includes('undecided'))) spilled = found;
+    }, 20);
+    await expect(run(request)).rejects.toMatchObject({ code: 'source/malformed' });
+    clearInterval(watch);
+    expect(spilled).toContainEqual(expect.not.stringContaining('undecided'));
+    expect(readdirSync(request.spillDirectory)).toEqual([]);
   });
 
   test('what functions take for the present is the same for all', async () => {
