@@ -82,6 +82,12 @@ export class ReservedBudget extends MemoryBudget {
     this.#rest.give(borrowed);
     super.give(bytes - borrowed);
   }
+
+  /** Gives back all that it has borrowed: nothing uses it any more. */
+  release(): void {
+    this.#rest.give(this.#borrowedBytes);
+    this.#borrowedBytes = 0;
+  }
 }
 
 // ---------------------------------------------------------------- tables

@@ -3,8 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Fault } from '../../core/fault.ts';
 import { unpackSecrets } from '../../core/secret.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { SharedBudget } from '../distinct/distinct.ts';
-import { executeScans } from '../execute/scans.ts';
+import { ReservedBudget, SharedBudget } from '../distinct/distinct.ts';
+import { executeScans, type ScansResult } from '../execute/scans.ts';
 import { type PreparedRun, prepareRun } from '../prepare/prepare.ts';
 import type { RunHooks, RunRequest } from '../request.ts';
 import { GroupTables, mapsAlone } from './group.ts';
@@ -63,20 +63,21 @@ async function answer(message: ToThread, prepared: PreparedRun, maps: Plan): Pro
   }
 }
 
-async function execute({ index, scans, group }: Unit, prepared: PreparedRun, maps: Plan): ReturnType<typeof executeScans> {
-  if (group === undefined) {
-    const result = await executeScans(request, prepared, scans, lines, hooks, { budget });
-    await lines.flush();
-    return result;
-  }
-  const tables = tablesOf(group, maps);
-  // Blank nodes of records have labels by slice.
-  const own: RunRequest = { ...request, slice: { index, digest, scans, snapshots } };
-  const result = await executeScans(own, { ...prepared, plan: maps }, scans, lines, hooks, tables.shared);
+async function execute(unit: Unit, prepared: PreparedRun, maps: Plan): Promise<ScansResult> {
+  // What is left of indexes and sets when the unit ends goes back to the other threads.
+  const own = new ReservedBudget(0, budget);
+  const tables = unit.group === undefined ? undefined : tablesOf(unit.group, maps);
+  const result = await (tables === undefined
+    ? executeScans(request, prepared, unit.scans, lines, hooks, { budget: own })
+    : executeScans(sliceOf(unit), { ...prepared, plan: maps }, unit.scans, lines, hooks, { ...tables.shared, budget: own }));
+  own.release();
   await lines.flush();
-  await tables.sender.flush();
+  await tables?.sender.flush();
   return result;
 }
+
+/** Blank nodes of records have labels by slice. */
+const sliceOf = ({ index, scans }: Unit): RunRequest => ({ ...request, slice: { index, digest, scans, snapshots } });
 
 try {
   const prepared = await prepareRun(request, undefined, snapshots);

@@ -36,13 +36,13 @@ export async function executeInThreads(
   const division = await divide(prepared, request, hooks.signal ?? NEVER);
   if (division === undefined) return undefined;
   if (hooks.signal?.aborted) throw cancelled();
-  const crew = new Crew({ ...request, startedAt: request.startedAt ?? Date.now() }, prepared.digest, division, sink, hooks);
+  const threads = new RunThreads({ ...request, startedAt: request.startedAt ?? Date.now() }, prepared.digest, division, sink, hooks);
   try {
-    const results = await crew.execute();
-    await crew.close();
+    const results = await threads.execute();
+    await threads.close();
     return results;
   } finally {
-    await crew.end();
+    await threads.end();
   }
 }
 
@@ -58,7 +58,7 @@ interface Queued extends GroupUnits {
   spilled: boolean;
 }
 
-class Crew {
+class RunThreads {
   readonly #request: RunRequest;
   readonly #division: Division;
   readonly #sink: LineSink;
