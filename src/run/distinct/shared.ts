@@ -45,7 +45,11 @@ const WAIT_MS = 1;
 const NEXT = 0;
 /** The number of the first word that was handed out. */
 const FIRST = 1;
-const FIRST_WORD = 16;
+/** Where free indexes begin, by the logarithm of their slots; the first word of one tells the next. */
+const FREE = 2;
+const FREE_LOCK = 40;
+/** A multiple of a cache line. */
+const FIRST_WORD = 48;
 /** More than this would have to be reserved for nothing: positions are numbers of 32 bits. */
 const MOST_BYTES = 2 ** 33;
 
@@ -89,6 +93,28 @@ export class SharedMemory {
       }
       if (Atomics.compareExchange(this.words, NEXT, at, at + words) === at) return at;
     }
+  }
+
+  /** As `take`, for an index: one that was freed, if there is one. */
+  takeIndex(slots: number): number {
+    const { words } = this;
+    const free = FREE + 31 - Math.clz32(slots);
+    this.lock(FREE_LOCK);
+    const found = words[free] as number;
+    if (found !== 0) words[free] = words[found] as number;
+    this.unlock(FREE_LOCK);
+    if (found === 0) return this.take(slots);
+    words.fill(0, found, found + slots);
+    return found;
+  }
+
+  /** Lets others have an index that grew out of use: all shards grow through the same sizes. It stays in the account. */
+  freeIndex(at: number, slots: number): void {
+    const free = FREE + 31 - Math.clz32(slots);
+    this.lock(FREE_LOCK);
+    this.words[at] = this.words[free] as number;
+    this.words[free] = at;
+    this.unlock(FREE_LOCK);
   }
 
   /** Gives everything back to the budget: no thread uses the memory any more. */
@@ -180,10 +206,14 @@ class Shard<T extends KeyTable> implements TableMemory {
   }
 
   index(slots: number): Uint32Array | undefined {
-    const from = this.#memory.take(slots);
+    const from = this.#memory.takeIndex(slots);
     if (from < 0) return undefined;
-    this.#words[this.#at + INDEX_AT] = from;
-    this.#words[this.#at + INDEX_SLOTS] = slots;
+    const words = this.#words;
+    const before = words[this.#at + INDEX_AT] as number;
+    // Threads look at an index under the lock of its shard alone, so nobody reads the old one any more.
+    if (before !== 0) this.#memory.freeIndex(before, words[this.#at + INDEX_SLOTS] as number);
+    words[this.#at + INDEX_AT] = from;
+    words[this.#at + INDEX_SLOTS] = slots;
     this.#indexAt = from;
     this.#index = this.#words.subarray(from, from + slots);
     return this.#index;
