@@ -133,7 +133,7 @@ export interface RunRequest {
   readonly maxRejected: number;
   readonly distinct: boolean;
   readonly rdf: RdfVersion;
-  /** At most so many threads map; `execute` divides the run among them if that is worth it. */
+  /** At most so many threads map: `threads/units.ts` says when there are several. */
   readonly threads: number;
   /** Bytes of all inputs from which threads share a run, and of a slice; undefined: by their size. */
   readonly threadBytes?: number | undefined;

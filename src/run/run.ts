@@ -52,8 +52,7 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
       bytesWritten: outputs.bytes,
       bytesSpilled: sum((result) => result.bytesSpilled ?? 0),
       seconds: (performance.now() - started) / 1000,
-      triplesMaps:
-        results.length === 1 ? (results[0] as ScansResult).triplesMaps : mergeMaps(results.flatMap((result) => result.triplesMaps)),
+      triplesMaps: mergeMaps(results.flatMap((result) => result.triplesMaps)),
       ...(targets.length === 0 ? {} : { targets }),
       warnings: [...prepared.warnings, ...results.flatMap((result) => result.warnings)],
       ...(request.firstRecords === undefined ? {} : { cut: [...new Set(results.flatMap((result) => result.cut ?? []))] }),
