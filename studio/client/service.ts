@@ -18,8 +18,7 @@ const transportOptions = (): Omit<ClientOptions, 'service'> => ({
     const token = readToken();
     const headers = { ...init.headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
     const answer = await fetch(url, { ...init, headers });
-    // Saving asks for another token itself, and goes on.
-    if (answer.status === 401 && init.method !== 'PUT') window.dispatchEvent(new Event(TOKEN_ENDED));
+    if (answer.status === 401) window.dispatchEvent(new Event(TOKEN_ENDED));
     return answer;
   },
 });

@@ -1,5 +1,6 @@
 /** Save, Changes and Download, with what is asked when somebody else has saved, the mapping has errors, or the service is away. */
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { SIGNED_IN } from '../../client/token.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ago } from '../parts/times.ts';
@@ -12,7 +13,6 @@ import { keptOf, textOf } from '../store/text.ts';
 import { useVisit } from '../store/visit.ts';
 import { Difference } from './difference/difference.tsx';
 import { SaveAs } from './save-as.tsx';
-import { SignIn } from './sign-in.tsx';
 import { WORDS } from './words.ts';
 
 const { save: words } = WORDS;
@@ -42,12 +42,21 @@ export function SaveButtons({ place }: { readonly place: ModelPlace }): ReactNod
   );
   const reason = user.role !== 'admin' ? words.needsAdmin : isSaving ? words.saving : !isChanged ? WORDS.saved : undefined;
   useSaveKey(reason === undefined ? save : undefined, reason);
-  const isAway = result?.kind === 'trouble' && result.trouble.kind === 'away';
+  const trouble = result?.kind === 'trouble' ? result.trouble.kind : undefined;
+  const isAway = trouble === 'away';
+  // The page asks for the token above what is open, whoever was refused.
+  const isRefused = trouble === 'sign-in';
   useEffect(() => {
     if (!isAway) return;
     const timer = setInterval(() => void save(), AGAIN_MS);
     return () => clearInterval(timer);
   }, [isAway, save]);
+  useEffect(() => {
+    if (!isRefused) return;
+    const again = (): void => void save();
+    window.addEventListener(SIGNED_IN, again);
+    return () => window.removeEventListener(SIGNED_IN, again);
+  }, [isRefused, save]);
   return (
     <>
       <Button kind="primary" icon="save" disabled={reason} onClick={() => void save()}>
@@ -61,7 +70,9 @@ export function SaveButtons({ place }: { readonly place: ModelPlace }): ReactNod
       {isAway && <span className="waiting-note">{words.waits}</span>}
       {savesAs && <SaveAs place={place} onClose={() => setSavesAs(false)} />}
       {shows && <Changes onClose={() => setShows(false)} />}
-      {result !== undefined && !isAway && <Outcome result={result} place={place} save={save} onClose={() => setResult(undefined)} />}
+      {result !== undefined && !isAway && !isRefused && (
+        <Outcome result={result} place={place} save={save} onClose={() => setResult(undefined)} />
+      )}
     </>
   );
 }
@@ -132,14 +143,6 @@ function Outcome({ result, place, save, onClose }: OutcomeProps): ReactNode {
         </Dialog>
       );
     case 'trouble':
-      if (result.trouble.kind === 'sign-in') {
-        return (
-          <Dialog title={WORDS.signIn.title} onClose={onClose}>
-            <p>{words.kept}</p>
-            <SignIn onSigned={() => void save()} />
-          </Dialog>
-        );
-      }
       return (
         <Dialog title={words.troubleTitle} onClose={onClose} footer={<Button onClick={() => void save()}>{WORDS.tryAgain}</Button>}>
           <p>{result.trouble.sentence}</p>

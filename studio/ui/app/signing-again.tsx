@@ -8,8 +8,7 @@ import { WORDS } from './words.ts';
 export function SigningAgain(): ReactNode {
   const [isAsking, setAsking] = useState(false);
   useEffect(() => {
-    // A dialog that asks already is enough.
-    const ask = (): void => setAsking((before) => before || document.querySelector('dialog[open] .sign-in') === null);
+    const ask = (): void => setAsking(true);
     window.addEventListener(TOKEN_ENDED, ask);
     return () => window.removeEventListener(TOKEN_ENDED, ask);
   }, []);
