@@ -19,8 +19,12 @@ export type SaveResult =
 
 const NOTHING = 'There is no entity yet, so the mapping would be empty. Draw one first.';
 
+/** What an editor has sent without hearing whether it was saved: one of them may have been. */
+const unanswered = new WeakMap<Editor, readonly Pick<StudioMapping, 'text' | 'side'>[]>();
+
 /** @param over the version of somebody else that is replaced, after its difference was shown */
-export async function saveModel(editor: Editor, { studio }: QuadmillClient, over?: string): Promise<SaveResult> {
+export async function saveModel(editor: Editor, client: QuadmillClient, over?: string): Promise<SaveResult> {
+  const { studio } = client;
   await editor.settle();
   const state = editor.get();
   const { origin, session, typed } = state;
@@ -43,14 +47,26 @@ export async function saveModel(editor: Editor, { studio }: QuadmillClient, over
       { text, side },
       { service, ...(etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag }) },
     );
+    unanswered.delete(editor);
     editor.markSaved({ ...origin, etag: saved.etag, savedText: text }, session);
     return { kind: 'saved' };
   } catch (error) {
-    if (!(error instanceof ProblemError)) return troubled(error);
+    if (!(error instanceof ProblemError)) {
+      const sent = unanswered.get(editor) ?? [];
+      if (!sent.some((earlier) => isSame(earlier, { text, side }))) unanswered.set(editor, [...sent, { text, side }]);
+      return troubled(error);
+    }
     const { status, diagnostics: found } = error.problem;
     if (status === 412) {
       const conflict = await conflictWith(text, studio.getMapping(name, { service }));
-      if (conflict.kind !== 'conflict' || !isSame(conflict.theirs, { text, side })) return conflict;
+      if (conflict.kind !== 'conflict') return conflict;
+      const sent = unanswered.get(editor) ?? [];
+      unanswered.delete(editor);
+      if (!isSame(conflict.theirs, { text, side })) {
+        // Theirs is an earlier one of this editor, whose answer was lost: it has changed since.
+        const isEarlier = sent.some((earlier) => isSame(conflict.theirs, earlier));
+        return isEarlier ? saveModel(editor, client, conflict.theirs.etag) : conflict;
+      }
       // The answer to an earlier request of this editor was lost, or both have drawn the same.
       editor.markSaved({ ...origin, etag: conflict.theirs.etag, savedText: text }, session);
       return { kind: 'saved' };
@@ -66,7 +82,7 @@ const sideFor = ({ session, schema, shown }: EditorState): Side =>
   JSON.parse(JSON.stringify(sideOf(session.document, schema, shown))) as Side;
 
 /** Samples may be there in one of them only: they say nothing of what was drawn. */
-function isSame(theirs: Pick<StudioMapping, 'text' | 'side'>, mine: { readonly text: string; readonly side: Side }): boolean {
+function isSame(theirs: Pick<StudioMapping, 'text' | 'side'>, mine: Pick<StudioMapping, 'text' | 'side'>): boolean {
   const drawn = (side: Side | null): string => JSON.stringify({ ...side, fields: undefined });
   return theirs.text === mine.text && drawn(theirs.side) === drawn(mine.side);
 }
