@@ -16,6 +16,8 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const COMPILED = join(ROOT, 'dist');
 const BUNDLE = join(COMPILED, 'bin', 'bundle');
 const ENTRY = join(COMPILED, 'bin', 'main.js');
+/** Scripts of threads that `bundled` of `src/core/compiled.ts` names. */
+const THREADS = [join(COMPILED, 'src', 'run', 'threads', 'thread.js')];
 const N3 = join(ROOT, 'node_modules', 'n3');
 
 const SHARED: BuildOptions = {
@@ -86,7 +88,7 @@ const fileOf = (path: string): string => relative(COMPILED, path).replace(/\.js$
 /** The name by which the engine gives out an export of a module. */
 const nameOf = (number: number, name: string): string => `m${number}_${name}`;
 
-/** Bundles what the engine imports later. Resolves to the names of the engine that this imports. */
+/** Bundles what the engine imports later, and its threads. Resolves to the names of the engine that this imports. */
 async function bundleOthers({ numbers, later }: EngineModules): Promise<readonly string[]> {
   const fromEngine: Plugin = {
     name: 'from the engine',
@@ -102,7 +104,7 @@ async function bundleOthers({ numbers, later }: EngineModules): Promise<readonly
       });
     },
   };
-  const entryPoints = [...later].map((path) => ({ in: path, out: fileOf(path) }));
+  const entryPoints = [...later, ...THREADS].map((path) => ({ in: path, out: fileOf(path) }));
   const options: BuildOptions = {
     ...SHARED,
     entryPoints,

@@ -6,3 +6,7 @@ const ROOT = new URL(import.meta.url.endsWith('.ts') ? '../../dist/' : '../../',
  * run directly, as in tests, the script comes from `dist`.
  */
 export const compiled = (path: string): URL => new URL(path, ROOT);
+
+/** As `compiled`, for a thread that the command line has in its bundle, too: `THREADS` of `bin/build/bundle.ts`. */
+export const bundled = (path: string): URL =>
+  import.meta.url.includes('/bin/bundle/') ? new URL(path.replaceAll('/', '-'), import.meta.url) : compiled(path);

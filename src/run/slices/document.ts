@@ -29,8 +29,63 @@ export class Document {
   }
 }
 
-/** Slices of a document that begin at the cuts, each behind the same head. */
-export function slicesAt({ sizeBytes, version }: Document, head: number, cuts: readonly number[]): readonly ByteSlice[] {
-  const starts = [head, ...cuts.filter((cut) => cut > head && cut < sizeBytes)];
-  return starts.map((from, i) => ({ kind: 'bytes', head, from, to: starts[i + 1] ?? sizeBytes, version }));
+/** Where one slice ends and the next one begins. */
+export interface Cut {
+  /** The end of the slice before it, and the text that is put behind that. */
+  readonly to: number;
+  readonly behind?: string;
+  /** The beginning of the slice behind it, and the text that is put before that. */
+  readonly from: number;
+  readonly before?: string;
 }
+
+/**
+ * The slices of a document, each as soon as the cut at its end is found.
+ *
+ * @param head each slice has these bytes before its own
+ * @param cuts ascending; those within the head or at the end of the document are none
+ */
+export async function* slicesBetween(
+  { sizeBytes, version }: Document,
+  head: number,
+  cuts: AsyncIterable<Cut> | Iterable<Cut>,
+): AsyncGenerator<ByteSlice> {
+  let begin: Cut | undefined;
+  const sliceTo = (end: Cut | undefined): ByteSlice => ({
+    kind: 'bytes',
+    head,
+    from: begin?.from ?? head,
+    to: end?.to ?? sizeBytes,
+    version,
+    ...(begin?.before === undefined ? {} : { before: begin.before }),
+    ...(end?.behind === undefined ? {} : { behind: end.behind }),
+  });
+  for await (const cut of cuts) {
+    if (cut.to <= (begin?.from ?? head) || cut.from >= sizeBytes) continue;
+    yield sliceTo(cut);
+    begin = cut;
+  }
+  yield sliceTo(undefined);
+}
+
+/** What finds cuts in a document that it is given in chunks. */
+export interface CutFinder<C> {
+  readonly cuts: readonly C[];
+  /** Whether more of the document may give further cuts. */
+  readonly wanted: boolean;
+  feed(chunk: Uint8Array): void;
+}
+
+/** The cuts of a document from an offset on, as they are found. */
+export async function* cutsIn<C>(document: Document, from: number, finder: CutFinder<C>, toCut: (found: C) => Cut): AsyncGenerator<Cut> {
+  let given = 0;
+  if (!finder.wanted) return;
+  for await (const chunk of document.bytes(from)) {
+    finder.feed(chunk);
+    while (given < finder.cuts.length) yield toCut(finder.cuts[given++] as C);
+    if (!finder.wanted) return;
+  }
+}
+
+/** A cut between two bytes. */
+export const cutAt = (offset: number): Cut => ({ to: offset, from: offset });

@@ -18,7 +18,7 @@ import type { InputState } from '../../storage/storage.ts';
 import { readOptionsOf } from '../execute/open-scan.ts';
 import { formatByName, isParquet } from '../prepare/inputs.ts';
 import type { ByteSlice, RunRequest } from '../request.ts';
-import { Document, slicesAt } from './document.ts';
+import { type Cut, cutAt, cutsIn, Document, slicesBetween } from './document.ts';
 import { elementSlices } from './element-slices.ts';
 
 /** Enough for a byte order mark, and to recognise UTF-16. */
@@ -62,15 +62,18 @@ export async function byteSlicesOf(
   // A document beyond the limit of the run is left to its reader, which reports it.
   const allowed = request.limits.inputBytes || Number.POSITIVE_INFINITY;
   if (state === undefined || state.sizeBytes <= sliceBytes || state.sizeBytes > allowed) return [];
-  return slicesOf(scan, source, url, request, state, Math.ceil(state.sizeBytes / sliceBytes), signal);
+  const slices: ByteSlice[] = [];
+  for await (const slice of slicesOf(scan, source, url, request, state, Math.ceil(state.sizeBytes / sliceBytes), signal))
+    slices.push(slice);
+  return slices;
 }
 
 /**
- * As `byteSlicesOf`, for a document that is known to be large.
+ * As `byteSlicesOf`, for a document that is known to be large: each slice as soon as its end is found.
  *
  * @param wanted number of slices; there may be fewer
  */
-export async function slicesOf(
+export async function* slicesOf(
   scan: ScanPlan,
   source: FileSource,
   url: string,
@@ -78,24 +81,28 @@ export async function slicesOf(
   state: InputState,
   wanted: number,
   signal: AbortSignal,
-): Promise<readonly ByteSlice[]> {
+): AsyncGenerator<ByteSlice> {
   const { workingDirectory, reach, web } = request;
   const document = new Document(url, state, { workingDirectory, reach, signal, s3: web.s3 });
   const count = Math.min(MAX_SLICES, wanted);
-  if (isParquet(url, source, request.inputOptions))
-    return rowGroupSlices(document, readOptionsOf(scan, source, 'parquet', redact(url), request), state.sizeBytes / count);
+  if (isParquet(url, source, request.inputOptions)) {
+    yield* rowGroupSlices(document, readOptionsOf(scan, source, 'parquet', redact(url), request), state.sizeBytes / count);
+    return;
+  }
   const head = await document.read(0, HEAD_BYTES);
   const declared = source.formulation === 'xml' ? declaredEncoding(head) : undefined;
   const mark = utf8Mark(head, request.inputOptions?.encoding ?? source.encoding ?? declared);
-  if (mark === undefined) return [];
+  if (mark === undefined) return;
   const format = formatByName(url);
   const readOptions = readOptionsOf(scan, source, format, redact(url), request);
   const targets = Array.from({ length: count - 1 }, (_, i) => Math.round(((i + 1) * state.sizeBytes) / count));
-  if (source.formulation === 'csv') return csvSlices(document, readOptions, mark, targets);
-  if (readOptions.jsonLines === true) return areLines(scan) ? slicesAt(document, 0, await lineCuts(document, targets)) : [];
+  if (source.formulation === 'csv') yield* csvSlices(document, readOptions, mark, targets);
+  else if (readOptions.jsonLines === true) {
+    if (areLines(scan)) yield* slicesBetween(document, 0, lineCuts(document, targets));
+  }
   // Another format than the name says may have other records.
-  if (request.inputOptions?.format !== undefined || format !== source.formulation || format === 'parquet') return [];
-  return elementSlices(document, format, scan.iterations, readOptions, mark, targets);
+  else if (request.inputOptions?.format === undefined && format === source.formulation && format !== 'parquet')
+    yield* elementSlices(document, format, scan.iterations, readOptions, mark, targets);
 }
 
 const CUT_FORMATS: ReadonlySet<InputFormat> = new Set(['csv', 'tsv', 'json', 'jsonl', 'xml', 'parquet']);
@@ -116,35 +123,30 @@ async function stateOf(url: string, { workingDirectory, reach, web }: RunRequest
 
 // ---------------------------------------------------------------- CSV
 
-async function csvSlices(
+async function* csvSlices(
   document: Document,
   readOptions: ReadOptions,
   mark: number,
   targets: readonly number[],
-): Promise<readonly ByteSlice[]> {
-  if (!canBeCut(readOptions.csv ?? {})) return [];
+): AsyncGenerator<ByteSlice> {
+  if (!canBeCut(readOptions.csv ?? {})) return;
   const head = mark + (await csvHeadBytes(document.bytes(0), readOptions));
   const wanted = targets.filter((target) => target > head);
-  const cuts = new CsvCuts(readOptions.csv ?? {}, head, wanted);
-  for await (const chunk of document.bytes(head)) {
-    cuts.feed(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
-    if (!cuts.wanted) break;
-  }
-  return slicesAt(document, head, cuts.cuts);
+  yield* slicesBetween(document, head, cutsIn(document, head, new CsvCuts(readOptions.csv ?? {}, head, wanted), cutAt));
 }
 
 // ---------------------------------------------------------------- Parquet
 
 /** Slices of whole row groups: each begins where a row group does. Those that stand in no order in the file are not cut. */
-async function rowGroupSlices(document: Document, readOptions: ReadOptions, sliceBytes: number): Promise<readonly ByteSlice[]> {
+async function* rowGroupSlices(document: Document, readOptions: ReadOptions, sliceBytes: number): AsyncGenerator<ByteSlice> {
   const ranges = { sizeBytes: document.sizeBytes, read: (from: number, to: number) => document.read(from, to) };
   const { rowGroupOffsets } = await import('../../sources/parquet/parquet.ts');
   const offsets = await rowGroupOffsets(document.bytes(document.sizeBytes), { ...readOptions, ranges });
-  if (offsets.some((offset, i) => !Number.isFinite(offset) || offset <= (offsets[i - 1] ?? 0))) return [];
+  if (offsets.some((offset, i) => !Number.isFinite(offset) || offset <= (offsets[i - 1] ?? 0))) return;
   const least = Math.max(sliceBytes, Math.ceil(document.sizeBytes / MAX_SLICES));
   const cuts: number[] = [];
   for (const offset of offsets.slice(1)) if (offset - (cuts.at(-1) ?? 0) >= least) cuts.push(offset);
-  return slicesAt(document, 0, cuts);
+  yield* slicesBetween(document, 0, cuts.map(cutAt));
 }
 
 // ---------------------------------------------------------------- JSON Lines
@@ -157,17 +159,19 @@ function areLines({ iterations, dialect }: ScanPlan): boolean {
   return dialect === 'rml' && iterations.every(({ iterator = '$[*]', references }) => staysInLine(iterator, references, { dialect }));
 }
 
-async function lineCuts(document: Document, targets: readonly number[]): Promise<readonly number[]> {
-  const cuts: number[] = [];
+async function* lineCuts(document: Document, targets: readonly number[]): AsyncGenerator<Cut> {
+  let last = 0;
   for (const target of targets) {
-    if (target <= (cuts.at(-1) ?? 0)) continue;
+    if (target <= last) continue;
     for (let bytes = FIRST_WINDOW_BYTES; bytes <= LAST_WINDOW_BYTES; bytes *= 8) {
       const found = findLine(await document.read(target, target + bytes));
-      if (found !== undefined) cuts.push(target + found);
+      if (found !== undefined) {
+        last = target + found;
+        yield cutAt(last);
+      }
       if (found !== undefined || target + bytes >= document.sizeBytes) break;
     }
   }
-  return cuts;
 }
 
 /**

@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { atMost } from '../../core/abort.ts';
-import { compiled } from '../../core/compiled.ts';
+import { bundled } from '../../core/compiled.ts';
 import { Fault, type FaultData } from '../../core/fault.ts';
 import { packSecrets } from '../../core/secret.ts';
 import { MemoryBudget, SharedBudget } from '../distinct/distinct.ts';
@@ -35,7 +35,10 @@ export async function executeInThreads(
 ): Promise<readonly ScansResult[] | undefined> {
   const division = await divide(prepared, request, hooks.signal ?? NEVER);
   if (division === undefined) return undefined;
-  if (hooks.signal?.aborted) throw cancelled();
+  if (hooks.signal?.aborted) {
+    await division.close();
+    throw cancelled();
+  }
   const threads = new RunThreads({ ...request, startedAt: request.startedAt ?? Date.now() }, prepared.digest, division, sink, hooks);
   try {
     const results = await threads.execute();
@@ -50,7 +53,10 @@ const cancelled = (): Fault => new Fault('run/cancelled', 'The run was cancelled
 
 /** A group whose units are being handed out. */
 interface Queued extends GroupUnits {
+  /** Units that are known and were not handed out. */
   readonly waiting: Unit[];
+  /** All units are known. */
+  isComplete: boolean;
   /** Units that were handed out and have not ended. */
   running: number;
   /** Threads whose join indexes are filled. */
@@ -74,6 +80,7 @@ class RunThreads {
   /** By place: references that no record of a side has. */
   readonly #unmatched = new Map<string, FaultData>();
   #rejected = 0;
+  #isEnded = false;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(request: RunRequest, digest: string, division: Division, sink: LineSink, hooks: RunHooks) {
@@ -81,21 +88,21 @@ class RunThreads {
     this.#division = division;
     this.#sink = sink;
     this.#hooks = hooks;
-    this.#queue = division.groups.map(queued);
-    const units = division.groups.reduce((sum, { units: some }) => sum + some.length, 0);
+    this.#queue = division.groups.map((group) => queued(group));
     const budget = SharedBudget.open();
     this.#budget = new SharedBudget(request.memoryBudgetBytes, budget);
     const workerData: ThreadData = { request: packSecrets({ ...request, threads: 1 }), snapshots: division.snapshots, digest, budget };
-    this.#threads = Array.from(
-      { length: Math.min(request.threads, units) },
-      () => new Worker(compiled('src/run/threads/thread.js'), { workerData }),
-    );
+    this.#threads = Array.from({ length: division.threads }, () => new Worker(bundled('src/run/threads/thread.js'), { workerData }));
   }
 
   async execute(): Promise<readonly ScansResult[]> {
     let cancel: (() => void) | undefined;
+    const supply = this.#supply();
     try {
       await new Promise<void>((resolve, reject) => {
+        supply.then(() => {
+          if (this.#isDone) resolve();
+        }, reject);
         cancel = () => reject(cancelled());
         this.#hooks.signal?.addEventListener('abort', cancel);
         for (const thread of this.#threads) {
@@ -104,7 +111,7 @@ class RunThreads {
           thread.on('message', (message: FromThread) => {
             try {
               this.#hear(thread, message, reject);
-              if (this.#queue.length === 0 && this.#idle.size === this.#threads.length) resolve();
+              if (this.#isDone) resolve();
             } catch (error) {
               reject(error);
             }
@@ -113,9 +120,34 @@ class RunThreads {
       });
     } finally {
       if (cancel !== undefined) this.#hooks.signal?.removeEventListener('abort', cancel);
+      this.#isEnded = true;
+      await this.#division.close();
+      await supply.catch(() => undefined);
     }
     await this.#writing;
     return this.#merged(await this.#drain());
+  }
+
+  get #isDone(): boolean {
+    return this.#queue.length === 0 && this.#idle.size === this.#threads.length;
+  }
+
+  /** Cuts documents while threads map what is cut, one group after the other. */
+  async #supply(): Promise<void> {
+    for (const queued of [...this.#queue]) {
+      for await (const unit of queued.units) {
+        if (this.#isEnded || queued.spilled) break;
+        queued.waiting.push(unit);
+        this.#wake();
+      }
+      queued.isComplete = true;
+      this.#leave(queued);
+      this.#wake();
+    }
+  }
+
+  #wake(): void {
+    for (const thread of [...this.#idle]) this.#assign(thread);
   }
 
   /** Lets the threads close what they have open. */
@@ -214,11 +246,15 @@ class RunThreads {
       }
       return;
     }
+    const unit = next.waiting.shift();
+    if (unit === undefined) {
+      this.#idle.add(thread);
+      return;
+    }
     this.#idle.delete(thread);
-    const unit = next.waiting.shift() as Unit;
-    if (next.waiting.length === 0) this.#queue.shift();
     next.running++;
     this.#running.set(thread, next);
+    this.#leave(next);
     send(thread, { kind: 'unit', unit });
   }
 
@@ -230,18 +266,26 @@ class RunThreads {
       this.#queue.shift();
       this.#release(next.group as SharedGroup);
       const unit = this.#division.whole(next.group as SharedGroup);
-      this.#queue.unshift(queued({ group: undefined, units: [unit] }));
+      this.#queue.unshift(queued({ group: undefined, units: [unit] }, [unit]));
     }
     this.#idle.add(thread);
-    for (const one of next.built.size < this.#threads.length ? [thread] : [...this.#idle]) this.#assign(one);
+    if (next.built.size < this.#threads.length) this.#assign(thread);
+    else this.#wake();
   }
 
   #done(thread: Worker): void {
     const ended = this.#running.get(thread) as Queued;
     this.#running.delete(thread);
     ended.running--;
-    if (ended.running === 0 && ended.waiting.length === 0 && ended.group !== undefined) this.#release(ended.group);
+    this.#leave(ended);
     this.#assign(thread);
+  }
+
+  /** Goes on behind a group of which all units were handed out, and frees its memory when they have ended. */
+  #leave(group: Queued): void {
+    if (!group.isComplete || group.waiting.length > 0 || group.spilled) return;
+    if (this.#queue[0] === group) this.#queue.shift();
+    if (group.running === 0 && group.group !== undefined) this.#release(group.group);
   }
 
   /** No thread uses the tables and indexes of the group any more. */
@@ -287,6 +331,14 @@ class RunThreads {
   }
 }
 
-const queued = (group: GroupUnits): Queued => ({ ...group, waiting: [...group.units], running: 0, built: new Set(), spilled: false });
+/** @param known all of its units; undefined: they become known */
+const queued = (group: GroupUnits, known?: readonly Unit[]): Queued => ({
+  ...group,
+  waiting: [...(known ?? [])],
+  isComplete: known !== undefined,
+  running: 0,
+  built: new Set(),
+  spilled: false,
+});
 
 const send = (thread: Worker, message: ToThread): void => thread.postMessage(message);

@@ -5,6 +5,7 @@
  * by each thread for itself, so a slice finds all parents of its records.
  */
 import { randomInt } from 'node:crypto';
+import { LinkedAbort } from '../../core/abort.ts';
 import { policyOf, type SqlSource } from '../../mapping/model/model.ts';
 import type { Project } from '../../plan/algebra.ts';
 import { expressionsOf, isOfRow, isTerm, leavesOf } from '../../plan/expressions.ts';
@@ -29,19 +30,23 @@ const ROW_BYTES = 100;
 /** The sides of joins that each thread reads for itself have at most this share of the memory, all threads together. */
 const BUILD_SHARE = 1 / 4;
 
-/** The units of a group, in the order in which they should begin. */
+/** The units of a group, in the order in which they should begin. Those that are slices come as the document is cut. */
 export interface GroupUnits {
   readonly group: SharedGroup | undefined;
-  readonly units: readonly Unit[];
+  readonly units: AsyncIterable<Unit> | Iterable<Unit>;
 }
 
 /** How a run is divided. */
 export interface Division {
   readonly groups: readonly GroupUnits[];
+  /** So many threads have something to do, at most. */
+  readonly threads: number;
   /** Of the databases, by address name: all threads read them. */
   readonly snapshots: Readonly<Record<string, string>>;
   /** What is executed in place of a group whose join indexes do not fit in memory. */
   whole(group: SharedGroup): Unit;
+  /** Ends cutting. */
+  close(): Promise<void>;
 }
 
 /**
@@ -54,52 +59,76 @@ export interface Division {
  * @throws Fault those of the documents' readers
  */
 export async function divide(prepared: PreparedRun, request: RunRequest, signal: AbortSignal): Promise<Division | undefined> {
-  const { plan, databases } = prepared;
   const divider = new Divider(prepared, request, signal);
-  if (!(await divider.isLarge())) return undefined;
+  try {
+    const division = (await divider.isLarge()) ? await divideBy(divider, prepared, request) : undefined;
+    if (division === undefined) await divider.close();
+    return division;
+  } catch (error) {
+    await divider.close();
+    throw error;
+  }
+}
+
+async function divideBy(divider: Divider, prepared: PreparedRun, request: RunRequest): Promise<Division | undefined> {
+  const { plan, databases } = prepared;
   const snapshots = (await databases?.snapshots()) ?? {};
   divider.snapshots = snapshots;
-  const groups: GroupUnits[] = [];
+  const shared: SharedUnits[] = [];
+  const whole: (readonly SliceScan[])[] = [];
   const together: SliceScan[] = [];
-  let index = 0;
   for (const [position, group] of plan.groups.entries()) {
-    const slices = await divider.slicesOf(group);
-    if (slices.length > 1) {
-      const shared = divider.share(position, group);
-      groups.push({ group: shared, units: slices.map((scan) => ({ index: index++, scans: [scan], group: shared })) });
-    } else if (divider.seesOneStateOnly(group)) together.push(...wholeScans(group));
-    else groups.push({ group: undefined, units: [{ index: index++, scans: wholeScans(group), group: undefined }] });
+    const parts = await divider.partsOf(group);
+    if (parts !== undefined) shared.push({ group: divider.share(position, group), parts, scans: group.length });
+    else if (divider.seesOneStateOnly(group)) together.push(...wholeScans(group));
+    else whole.push(wholeScans(group));
   }
-  if (together.length > 0) {
-    together.sort((a, b) => a.position - b.position);
-    groups.push({ group: undefined, units: [{ index: index++, scans: together, group: undefined }] });
-  }
-  if (index < 2) return undefined;
+  if (together.length > 0) whole.push(together.toSorted((a, b) => a.position - b.position));
+  if (shared.length === 0 && whole.length < 2) return undefined;
+  let index = 0;
+  const unitOf = (scans: readonly SliceScan[], group?: SharedGroup): Unit => ({ index: index++, scans, group });
   // What cannot be cut takes longest, and more scans longer than few.
-  groups.sort((a, b) => Number(a.group !== undefined) - Number(b.group !== undefined) || scansIn(b) - scansIn(a));
+  whole.sort((a, b) => b.length - a.length);
+  shared.sort((a, b) => b.scans - a.scans);
   return {
-    groups,
+    groups: [
+      ...whole.map((scans) => ({ group: undefined, units: [unitOf(scans)] })),
+      ...shared.map(({ group, parts }) => ({ group, units: mapped(parts, (part) => unitOf([part], group)) })),
+    ],
+    threads: shared.length > 0 ? request.threads : Math.min(request.threads, whole.length),
     snapshots,
-    whole: (group) => ({ index: index++, scans: wholeScans(plan.groups[group.index] as readonly number[]), group: undefined }),
+    whole: (group) => unitOf(wholeScans(plan.groups[group.index] as readonly number[])),
+    close: () => divider.close(),
   };
 }
 
-const wholeScans = (group: readonly number[]): readonly SliceScan[] => group.map((position) => ({ position, range: undefined }));
+interface SharedUnits {
+  readonly group: SharedGroup;
+  readonly parts: AsyncIterable<SliceScan>;
+  /** Number of scans. */
+  readonly scans: number;
+}
 
-const scansIn = ({ units }: GroupUnits): number => units.reduce((sum, { scans }) => sum + scans.length, 0);
+async function* mapped<T, R>(items: AsyncIterable<T>, toResult: (item: T) => R): AsyncGenerator<R> {
+  for await (const item of items) yield toResult(item);
+}
+
+const wholeScans = (group: readonly number[]): readonly SliceScan[] => group.map((position) => ({ position, range: undefined }));
 
 class Divider {
   readonly #prepared: PreparedRun;
   readonly #request: RunRequest;
   /** Of the databases whose state other sessions can see. */
   snapshots: Readonly<Record<string, string>> = {};
-  readonly #signal: AbortSignal;
+  readonly #stop: LinkedAbort;
+  /** Scans that are being cut: each has its document open. */
+  readonly #cutting: AsyncGenerator<SliceScan>[] = [];
   readonly #states = new Map<number, InputState | undefined>();
 
   constructor(prepared: PreparedRun, request: RunRequest, signal: AbortSignal) {
     this.#prepared = prepared;
     this.#request = request;
-    this.#signal = signal;
+    this.#stop = new LinkedAbort([signal]);
   }
 
   get #plan(): Plan {
@@ -112,20 +141,31 @@ class Divider {
     return bytes >= (this.#request.threadBytes ?? LEAST_BYTES);
   }
 
-  /** Scans and slices of scans that several threads can execute; none: the group stays whole. */
-  async slicesOf(group: readonly number[]): Promise<readonly SliceScan[]> {
-    const plan = this.#plan;
-    if (this.#request.rdf === '1.2' || !group.every((position) => this.#canBeParted(position))) return [];
+  /** Scans and slices of scans that several threads can execute, as documents are cut; undefined: the group stays whole. */
+  async partsOf(group: readonly number[]): Promise<AsyncIterable<SliceScan> | undefined> {
+    if (this.#request.rdf === '1.2' || !group.every((position) => this.#canBeParted(position))) return undefined;
     const builds = this.#buildsOf(group);
-    if (builds.length > 0 && !(await this.#canBeBuilt(builds))) return [];
-    const slices: SliceScan[] = [];
+    if (builds.length > 0 && !(await this.#canBeBuilt(builds))) return undefined;
+    const parts = this.#cut(group);
+    this.#cutting.push(parts);
+    const { value: first } = (await parts.next()) as IteratorYieldResult<SliceScan>;
+    return group.length > 1 || first.range !== undefined ? prepended(first, parts) : undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#cutting.map((parts) => parts.return(undefined).catch(() => undefined)));
+  }
+
+  async *#cut(group: readonly number[]): AsyncGenerator<SliceScan> {
     for (const position of group) {
-      const scan = plan.scans[position] as ScanPlan;
-      const ranges = await this.#rangesOf(scan, position);
-      if (ranges.length > 1) slices.push(...ranges.map((range) => ({ position, range })));
-      else slices.push({ position, range: undefined });
+      let isWhole = true;
+      for await (const range of this.#rangesOf(this.#plan.scans[position] as ScanPlan, position)) {
+        isWhole = false;
+        yield { position, range };
+      }
+      if (isWhole) yield { position, range: undefined };
     }
-    return slices;
   }
 
   share(index: number, group: readonly number[]): SharedGroup {
@@ -197,18 +237,27 @@ class Divider {
     return map !== undefined && policyOf(map.dialect, this.#request.onError) === 'strict';
   }
 
-  async #rangesOf(scan: ScanPlan, position: number): Promise<readonly (ByteSlice | KeyRange)[]> {
+  /** Several, or none: the scan is not cut. */
+  async *#rangesOf(scan: ScanPlan, position: number): AsyncGenerator<ByteSlice | KeyRange> {
     const { threads, threadBytes } = this.#request;
     const size = await this.#sizeOf(position);
     const wanted = size / (threads * SLICES_PER_THREAD);
     const sliceBytes = threadBytes ?? Math.min(MOST_SLICE_BYTES, Math.max(LEAST_SLICE_BYTES, wanted));
     const { databases, places } = this.#prepared;
-    if (scan.source.kind === 'sql')
-      return databases === undefined ? [] : rangesOf(scan, databases, Math.max(1, Math.ceil(sliceBytes / ROW_BYTES)));
+    if (scan.source.kind === 'sql') {
+      const ranges = databases === undefined ? [] : await rangesOf(scan, databases, Math.max(1, Math.ceil(sliceBytes / ROW_BYTES)));
+      if (ranges.length > 1) yield* ranges;
+      return;
+    }
     const state = await this.#stateOf(position);
-    if (state === undefined || size <= sliceBytes) return [];
+    if (state === undefined || size <= sliceBytes) return;
     const { url } = places[position] as DocumentPlace;
-    return slicesOf(scan, scan.source, url, this.#request, state, Math.ceil(size / sliceBytes), this.#signal);
+    const slices = slicesOf(scan, scan.source, url, this.#request, state, Math.ceil(size / sliceBytes), this.#stop.signal);
+    for await (const slice of slices) {
+      // The only one.
+      if (slice.from === slice.head && slice.to === size) return;
+      yield slice;
+    }
   }
 
   #wholeRange(position: number): ByteSlice {
@@ -222,7 +271,7 @@ class Divider {
     const { source } = this.#plan.scans[position] as ScanPlan;
     const url = this.#prepared.places[position]?.url;
     const isPlain = source.kind === 'file' && source.compression === 'none' && source.request === undefined && url !== STANDARD_INPUT;
-    const state = isPlain && url !== undefined ? await localState(url, this.#request, this.#signal) : undefined;
+    const state = isPlain && url !== undefined ? await localState(url, this.#request, this.#stop.signal) : undefined;
     const { inputBytes } = this.#request.limits;
     const known = state !== undefined && inputBytes > 0 && state.sizeBytes > inputBytes ? undefined : state;
     this.#states.set(position, known);
@@ -236,6 +285,11 @@ class Divider {
     const table = source.content.kind === 'join' ? undefined : this.#prepared.databases?.tableOf(source);
     return (table?.estimatedRows ?? 0) * ROW_BYTES;
   }
+}
+
+async function* prepended<T>(first: T, rest: AsyncIterable<T>): AsyncGenerator<T> {
+  yield first;
+  yield* rest;
 }
 
 const sidesOf = ({ iterations }: ScanPlan): readonly number[] =>

@@ -64,7 +64,8 @@ export class CsvCuts {
     return this.#next < this.#targets.length;
   }
 
-  feed(chunk: Buffer): void {
+  feed(bytes: Uint8Array): void {
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     const rest = this.#comment < 0 ? this.#jump(chunk) : 0;
     if (rest < chunk.length) this.#follow(chunk, rest);
     this.#at += chunk.length;

@@ -71,10 +71,15 @@ async function divided(request: RunRequest): Promise<string> {
   const prepared = await prepareRun(request, undefined);
   try {
     const division = await divide(prepared, request, never);
-    return (
-      division?.groups.map(({ group, units }) => `${units.length}${group?.builds.length ? `+${group.builds.length}` : ''}`).join(' ') ??
-      'one thread'
-    );
+    if (division === undefined) return 'one thread';
+    const texts: string[] = [];
+    for (const { group, units } of division.groups) {
+      let count = 0;
+      for await (const _ of units) count++;
+      texts.push(`${count}${group?.builds.length ? `+${group.builds.length}` : ''}`);
+    }
+    await division.close();
+    return texts.join(' ');
   } finally {
     await prepared.close();
   }
