@@ -118,6 +118,23 @@ describe('a run is divided into', () => {
   });
 });
 
+test('slices come while the document is cut, and cutting ends when it is closed', async () => {
+  writeFileSync(join(directory, 'long.csv'), rows(400_000));
+  const prepared = await prepareRun(requestOf(A.replace('a.csv', 'long.csv'), { threadBytes: 1_000_000 }), undefined);
+  const division = await divide(prepared, requestOf(A, { threadBytes: 1_000_000 }), never);
+  const [first] = division?.groups ?? [];
+  const ranges = [];
+  const cut = async (): Promise<void> => {
+    for await (const unit of first?.units ?? []) {
+      ranges.push(unit.scans[0]?.range);
+      if (ranges.length === 2) await division?.close();
+    }
+  };
+  await cut().catch((error: Fault) => expect(error.code).toBe('run/cancelled'));
+  expect(ranges.length).toBe(2);
+  await prepared.close();
+});
+
 interface Ran {
   readonly lines: readonly string[];
   readonly report: RunReport;
