@@ -3,4 +3,4 @@
 import { seeds } from '../../../support/random.ts';
 import { randomMappings } from './random-suite.ts';
 
-randomMappings(seeds(1, 25), seeds(1, 1));
+randomMappings(seeds(1, 12), seeds(1, 1));

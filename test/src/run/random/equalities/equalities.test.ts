@@ -88,7 +88,7 @@ describe('equal statements', () => {
   let statements = 0;
   let sliced = 0;
 
-  sharedTest.each(share(14, seeds(1, 50)))('seed %d', async (seed) => {
+  sharedTest.each(share(8, seeds(1, 50)))('seed %d', async (seed) => {
     const random = new Random(seed + 1000);
     const rows: Tables = { one: rowsOf(random, 5, 40), two: rowsOf(random, 5, 40) };
     const mapping = join(directory, 'mapping.ttl');

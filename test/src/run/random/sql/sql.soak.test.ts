@@ -3,5 +3,5 @@ import { FAST_SERVERS, OTHER_SERVERS } from '../../../../servers/databases/datab
 import { seeds } from '../../../../support/random.ts';
 import { randomSql } from './sql-suite.ts';
 
-randomSql(FAST_SERVERS, seeds(6, 26));
+randomSql(FAST_SERVERS, seeds(4, 26));
 randomSql(OTHER_SERVERS, seeds(1, 26));

@@ -3,4 +3,4 @@ import { FAST_SERVERS } from '../../../../servers/databases/databases.ts';
 import { seeds } from '../../../../support/random.ts';
 import { randomSql } from './sql-suite.ts';
 
-randomSql(FAST_SERVERS, seeds(1, 5));
+randomSql(FAST_SERVERS, seeds(1, 3));
