@@ -42,7 +42,8 @@ interface Map {
 
 const VALUES = ['a', 'b', 'c', 'a b', '', 'ü', '1:1', '3:a', 'line\nbreak', '%41', '"q"', 'x/y'];
 
-function invent(seed: number, records: number) {
+/** @param apart each rule has a predicate of its own, so that no statement is made by two of them */
+function invent(seed: number, records: number, apart = false) {
   const random = dice(seed);
   const { below, pick, times } = random;
   const files = inventFiles(random, VALUES, { records, more: 15, empty: 8, many: 4 });
@@ -53,6 +54,7 @@ function invent(seed: number, records: number) {
   // Otherwise all records would have the same one.
   const subject = (): Template => template('s', false);
   const count = 1 + below(3);
+  let predicates = 0;
   const maps = times(count, (): Map => {
     const rules = times(1 + below(2), (): Rule => {
       const on = times(pick([1, 1, 2]), () => [below(MEMBERS), below(MEMBERS)] as const);
@@ -60,7 +62,7 @@ function invent(seed: number, records: number) {
       // Most rules are disjoint from the others, as in mappings of people: what can repeat is then decided by subjects and keys.
       const predicate = below(3) > 0 ? { prefix: pick(['p', 'q', 'r']), members: [] } : template('p');
       return {
-        predicate,
+        predicate: apart ? { prefix: `p${predicates++}`, members: [] } : predicate,
         graph: below(3) > 0 ? undefined : graph,
         parent: below(count),
         on,
@@ -125,7 +127,10 @@ async function compare(seed: number, records: number): Promise<void> {
       expect([...new Set(await directory.run({ memoryBudgetBytes, distinct: false }))].sort()).toEqual(expected);
     }
   }
-  if (seed % 4 !== 0 && records < 100) return;
+  if (seed % 4 === 0 || records >= 100) await compareThreads(expected);
+}
+
+async function compareThreads(expected: readonly string[]): Promise<void> {
   for (const [threads, memoryBudgetBytes] of THREADS)
     expect((await directory.run({ threads, memoryBudgetBytes, threadBytes: 300 })).sort()).toEqual(expected);
 }
@@ -144,6 +149,17 @@ export function randomJoins(few: readonly number[], many: readonly number[]): vo
     test.each(many)('seed %d, many records', (seed) => compare(seed, 1500));
   });
 }
+
+/** Several threads execute the joins whose parents stand in a source before; the others, one thread beside them. */
+export const joinsInThreads = (seeds: readonly number[]): void =>
+  describe('random joins in threads', () => {
+    test.each(seeds)('seed %d', async (seed) => {
+      const { files, maps } = invent(seed, 60, seed % 3 > 0);
+      directory.writeFiles(files);
+      directory.writeMapping(turtle(maps, [...maps.keys()]));
+      await compareThreads([...evaluate(files, maps)].sort());
+    });
+  });
 
 export const largeSides = (): void =>
   describe('two sides that do not fit into memory', () => {
