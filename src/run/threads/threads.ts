@@ -23,20 +23,22 @@ const NEVER = new AbortController().signal;
 const CLOSE_MS = 5000;
 
 /**
- * undefined: one thread executes the run, because there is little to read, or because everything belongs together; nothing was written.
+ * @param keyed of `findKeyedMaps`
+ * @returns undefined: one thread executes the run, because there is little to read, or because everything belongs together; nothing was written.
  *
  * @throws Fault the first one of any thread; the other threads are terminated
  */
 export async function executeInThreads(
   request: RunRequest,
   prepared: PreparedRun,
+  keyed: readonly number[],
   sink: LineSink,
   hooks: RunHooks,
 ): Promise<readonly ScansResult[] | undefined> {
   const division = await divide(prepared, request, hooks.signal ?? NEVER);
   if (division === undefined) return undefined;
   if (hooks.signal?.aborted) throw cancelled();
-  const threads = new RunThreads({ ...request, startedAt: request.startedAt ?? Date.now() }, prepared.digest, division, sink, hooks);
+  const threads = new RunThreads({ ...request, startedAt: request.startedAt ?? Date.now() }, prepared.digest, keyed, division, sink, hooks);
   try {
     const results = await threads.execute();
     await threads.close();
@@ -76,7 +78,7 @@ class RunThreads {
   #rejected = 0;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(request: RunRequest, digest: string, division: Division, sink: LineSink, hooks: RunHooks) {
+  constructor(request: RunRequest, digest: string, keyed: readonly number[], division: Division, sink: LineSink, hooks: RunHooks) {
     this.#request = request;
     this.#division = division;
     this.#sink = sink;
@@ -85,7 +87,8 @@ class RunThreads {
     const units = division.groups.reduce((sum, { units: some }) => sum + some.length, 0);
     const budget = SharedBudget.open();
     this.#budget = new SharedBudget(request.memoryBudgetBytes, budget);
-    const workerData: ThreadData = { request: packSecrets({ ...request, threads: 1 }), snapshots: division.snapshots, digest, budget };
+    const packed = packSecrets({ ...request, threads: 1 });
+    const workerData: ThreadData = { request: packed, snapshots: division.snapshots, digest, keyed, budget };
     this.#threads = Array.from(
       { length: Math.min(request.threads, units) },
       () => new Worker(compiled('src/run/threads/thread.js'), { workerData }),
