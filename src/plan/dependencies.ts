@@ -98,24 +98,42 @@ export function isUnique({ rows, subject, emits, checks }: MapRules, facts: Cata
  * finds the pair and ends the run before its output is committed, whatever was written. Within a row, each reference has one value, and no
  * function gives several: a rule makes each of its statements once.
  */
-export function isDeclaredUnique(
-  { rows, subject, emits, collects, checks }: MapRules,
-  promised: readonly Check[],
-  facts: CatalogueMetadata,
-): boolean {
+export function isDeclaredUnique(rules: MapRules, promised: readonly Check[], facts: CatalogueMetadata): boolean {
+  const { rows } = rules;
   if (rows.kind !== 'scan' || rows.source.kind !== 'file' || rows.source.formulation !== 'csv') return false;
   if (namesTypedColumns(rows.source)) return false;
-  const terms = [subject, ...checks, ...emits.flatMap(termsOf)];
-  if (collects.length > 0 || emits.some(({ input }) => input !== rows) || !terms.every(isOne)) return false;
-  if (terms.flatMap(expressionsOf).some((one) => holds(one, 'call'))) return false;
-  if (!terms.flatMap(leavesOfTerm).every((leaf) => isSingle(leaf, rows, facts))) return false;
-  const told = toldBy(subject);
+  const told = toldOfRow(rules, facts);
   return promised.some(
     (check) =>
       check.kind === 'unique' &&
       check.rows === rows &&
       check.fields.every(({ value }) => value.kind === 'read' && told.has(leafKey(value))),
   );
+}
+
+/**
+ * The references of a document's rows of which each, if no two rows have the same text there, means that no rule can make a statement twice.
+ *
+ * **Claim.** If no two rows have the same text for one of them, no two rows have the same subject. A row may have no value there.
+ *
+ * **Proof.** The subject reads the reference, so a row without a value there has no subject: a template with a null gives no text. The text can
+ * be recovered from the subject (`toldBy`), so two rows with the same subject had the same text. Within a row: as for `isDeclaredUnique`.
+ */
+export function keyReferences(rules: MapRules, facts: CatalogueMetadata): readonly string[] {
+  const told = toldOfRow(rules, facts);
+  return [...new Set(readsOfTerm(rules.subject).flatMap((read) => (told.has(leafKey(read)) ? [read.reference] : [])))];
+}
+
+/**
+ * What the subject tells of its row, if the rules make each of their statements once where each row has its own subject: each reference has one
+ * value, no function gives several, and every statement is made of the row alone.
+ */
+function toldOfRow({ rows, subject, emits, collects, checks }: MapRules, facts: CatalogueMetadata): ReadonlySet<string> {
+  if (rows.kind !== 'scan' || isInCell(subject)) return NOTHING;
+  const terms = [subject, ...checks, ...emits.flatMap(termsOf)];
+  if (collects.length > 0 || emits.some(({ input }) => input !== rows) || !terms.every(isOne)) return NOTHING;
+  if (terms.flatMap(expressionsOf).some((one) => holds(one, 'call'))) return NOTHING;
+  return terms.flatMap(leavesOfTerm).every((leaf) => isSingle(leaf, rows, facts)) ? toldBy(subject) : NOTHING;
 }
 
 /** Whether the subject identifies the row of its table. */

@@ -25,7 +25,13 @@ function documentOf(scan: ScanPlan, document: number): ScanPlan {
       ...iteration,
       pipelines: iteration.pipelines.map((pipeline) => ({
         ...pipeline,
-        maps: pipeline.maps.map((map) => ({ ...map, unique: false, identifiesRow: false, rules: map.rules.map(overlapping) })),
+        maps: pipeline.maps.map((map) => ({
+          ...map,
+          unique: false,
+          keyReferences: [],
+          identifiesRow: false,
+          rules: map.rules.map(overlapping),
+        })),
       })),
     }),
   );

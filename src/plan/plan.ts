@@ -25,7 +25,15 @@ import type {
 import { buildAlgebra } from './build/build.ts';
 import { Builder } from './build/operators.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
-import { identifiesRow, isDeclaredUnique, isFunctionallyDependent, isUnique, type KeyedBy, keyedBy } from './dependencies.ts';
+import {
+  identifiesRow,
+  isDeclaredUnique,
+  isFunctionallyDependent,
+  isUnique,
+  type KeyedBy,
+  keyedBy,
+  keyReferences,
+} from './dependencies.ts';
 import { type Leaf, leavesOf, leavesOfCollect, leavesOfTerm, joinsOf as membersOf, scanOf, stepsOf } from './expressions.ts';
 import { findOverlaps, findReifierOverlaps, type ReifierOverlaps } from './overlaps.ts';
 import { rewritten } from './rewrite/rewrites.ts';
@@ -98,6 +106,8 @@ export interface MapPlan extends Pick<MapRules, 'map' | 'subject' | 'checks'> {
   readonly index: number;
   /** No two records make the same statement by a rule that is distinct by `subject`: no check is needed. */
   readonly unique: boolean;
+  /** References of a document's rows: if one of them has another text in each row, `unique` holds. */
+  readonly keyReferences: readonly string[];
   /** The subject identifies its row of a table (for a join, of the child's table): rows can be distributed, and no subject comes twice. */
   readonly identifiesRow: boolean;
   /** Other rows, or other triples maps, may write statements of its reifiers. False in RDF-star, which has none. */
@@ -218,6 +228,7 @@ export function planAlgebra({ maps, checks }: Algebra, metadata: CatalogueMetada
     subject: rules.subject,
     checks: rules.checks,
     unique: isUnique(rules, metadata) || isDeclaredUnique(rules, checks, metadata),
+    keyReferences: rules.rows.kind === 'scan' && rules.rows.source.kind === 'file' ? keyReferences(rules, metadata) : [],
     identifiesRow: identifiesRow(rules, metadata),
     sharesReifiers: reifierOverlaps.shared.has(rules),
     rules: rulesOf(rules),

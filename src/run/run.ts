@@ -3,6 +3,7 @@ import { LinkedAbort } from '../core/abort.ts';
 import { Fault } from '../core/fault.ts';
 import { checkCounts, secondsFault } from '../core/limits.ts';
 import type { QuadSink } from '../sinks/sink.ts';
+import { findKeyedMaps, withKeys } from './execute/file-keys.ts';
 import { type Outputs, openOutputs } from './execute/outputs.ts';
 import { executeScans, type ScansResult } from './execute/scans.ts';
 import { type PreparedRun, prepareRun } from './prepare/prepare.ts';
@@ -37,9 +38,10 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
   const started = performance.now();
   const prepared = await prepareRun(request, hooks.signal, request.slice?.snapshots);
   try {
+    const keyed = await keyedMapsOf(request, prepared, hooks.signal);
     await hooks.located?.(prepared.places.flatMap((place) => place?.url ?? []));
     const outputs = await openOutputs(sink, prepared.plan.targets, hooks);
-    const results = await carryOut(request, prepared, outputs.sink, hooks);
+    const results = await carryOut(request, prepared, keyed, outputs.sink, hooks);
     const targets = outputs.reports();
     const sum = (of: (result: ScansResult) => number): number => results.reduce((total, result) => total + of(result), 0);
     const counts = { records: sum((result) => result.records), quads: sum((result) => result.quads) };
@@ -67,6 +69,7 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
 async function carryOut(
   request: RunRequest,
   prepared: PreparedRun,
+  keyed: readonly number[],
   sink: Outputs['sink'],
   hooks: RunHooks,
 ): Promise<readonly ScansResult[]> {
@@ -77,9 +80,16 @@ async function carryOut(
   // What these ask for depends on the order of records.
   const isOrdered = [firstRecords, rowsPerPart, hooks.row, hooks.subject].some((one) => one !== undefined);
   if (slice === undefined && threads > 1 && !isOrdered) {
-    const results = await executeInThreads(request, prepared, sink, hooks);
+    const results = await executeInThreads(request, prepared, keyed, sink, hooks);
     if (results !== undefined) return results;
   }
   const wanted: readonly SliceScan[] = slice?.scans ?? prepared.plan.scans.map((_, position) => ({ position, range: undefined }));
-  return [await executeScans(request, prepared, wanted, sink, hooks)];
+  return [await executeScans(request, { ...prepared, plan: withKeys(prepared.plan, keyed) }, wanted, sink, hooks)];
+}
+
+/** None for a slice, which would read the keys of the whole document, and where little or nothing is compared. */
+async function keyedMapsOf(request: RunRequest, prepared: PreparedRun, signal: AbortSignal | undefined): Promise<readonly number[]> {
+  const { slice, distinct, firstRecords } = request;
+  if (slice !== undefined || !distinct || firstRecords !== undefined) return [];
+  return findKeyedMaps(prepared, request, signal ?? new AbortController().signal);
 }

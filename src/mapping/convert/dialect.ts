@@ -48,6 +48,8 @@ class Converter {
   readonly #arguments = new Set<string>();
   /** Whether references are SQL identifiers here, and names of columns there, or the other way round. */
   readonly #quoting: 'remove' | 'add' | undefined;
+  /** Whether it has been said that the case of columns counts. */
+  #tellsCase = false;
   #made = 0;
   /** Made when it is asked for: a few mappings need it. */
   #users: Map<string, string[]> | undefined;
@@ -242,7 +244,14 @@ class Converter {
     if (this.#quoting === undefined || object.kind !== 'literal' || !['reference', 'template', 'child', 'parent'].includes(name))
       return object;
     const one = (column: string): string => {
-      if (this.#quoting === 'add') return `"${column.replaceAll('"', '""')}"`;
+      if (this.#quoting === 'add') {
+        if (!this.#tellsCase && column !== column.toLowerCase()) {
+          this.#tellsCase = true;
+          const told = `R2RML finds the column ${column} in these letters alone, RML also one that differs from it in upper and lower case`;
+          this.#report.warning('changed-meaning', origin, told, 'compare the names of columns with those that the database has');
+        }
+        return `"${column.replaceAll('"', '""')}"`;
+      }
       if (/^".*"$/s.test(column)) return column.slice(1, -1).replaceAll('""', '"');
       const message = `the column ${column} is not quoted, so a database may have it in other letters`;
       this.#report.warning('older-term', origin, message, 'write it in quotes as the database has it');

@@ -23,6 +23,8 @@ export interface Entry {
 
 /** All nodes of a document, those of aliases counted each time that they are used. A mapping of 10 MB has fewer. */
 const MAX_NODES = 2_000_000;
+/** Those of aliases alone: a mapping of ten thousand triples maps that share twenty values has as many. */
+const MAX_REPEATED = 200_000;
 const MAX_DEPTH = 100;
 /** Of the way of keys to a value that is nested too deeply. */
 const MOST_KEY = 60;
@@ -85,6 +87,7 @@ class Reader {
   /** What aliases lead to on the way to the node that is read. */
   readonly #passed = new Set<Node>();
   #nodes = 0;
+  #repeated = 0;
 
   constructor(originAt: (offset: number, key: string) => Origin, resolve: (alias: Alias) => Node | undefined, report: Report) {
     this.#originAt = originAt;
@@ -119,9 +122,14 @@ class Reader {
 
   #count(origin: Origin, depth: number): void {
     this.#nodes++;
-    if (this.#nodes <= MAX_NODES && depth <= MAX_DEPTH) return;
+    if (this.#passed.size > 0) this.#repeated++;
+    if (this.#nodes <= MAX_NODES && this.#repeated <= MAX_REPEATED && depth <= MAX_DEPTH) return;
     const what =
-      depth > MAX_DEPTH ? `is nested deeper than ${MAX_DEPTH} levels` : `has more than ${MAX_NODES} values with its aliases expanded`;
+      depth > MAX_DEPTH
+        ? `is nested deeper than ${MAX_DEPTH} levels`
+        : this.#repeated > MAX_REPEATED
+          ? `has more than ${MAX_REPEATED} values that aliases repeat`
+          : `has more than ${MAX_NODES} values`;
     const { key = '' } = origin;
     const at = { ...origin, ...(key.length > MOST_KEY ? { key: `${key.slice(0, MOST_KEY)}…` } : {}) };
     this.#report.error('too-large', at, `the document ${what}`, 'write out what its aliases repeat, or split it');
@@ -145,7 +153,7 @@ class Reader {
   }
 
   #entries(map: YAMLMap, within: Origin, depth: number): readonly Entry[] {
-    const own: Entry[] = [];
+    const own = new Map<string, Entry>();
     const merged: Entry[] = [];
     for (const { key: keyNode, value } of map.items as readonly { key: unknown; value: unknown }[]) {
       const node = keyNode as Node | null;
@@ -157,16 +165,16 @@ class Reader {
       const key = typeof node.value === 'string' ? node.value : (node.source ?? '');
       const keyOrigin = { ...at, key: within.key === undefined ? key : `${within.key}.${key}` };
       const tree = this.#tree(value as Node | null, keyOrigin, depth + 1);
+      const first = own.get(key);
       if (key === '<<' && node.type === 'PLAIN') merged.push(...this.#merged(tree));
-      else if (own.some((one) => one.key === key)) {
-        const first = own.find((one) => one.key === key) as Entry;
+      else if (first !== undefined) {
         const hint = `the other is on line ${first.keyOrigin.line}; give one of them another name, or make a list of their values`;
         this.#report.error('duplicate-key', keyOrigin, `a second key ${JSON.stringify(key)} in one map`, hint);
-      } else own.push({ key, keyOrigin, value: tree });
+      } else own.set(key, { key, keyOrigin, value: tree });
     }
     // What a map says itself comes before what it merges, and of several merged maps the first.
-    for (const entry of merged) if (!own.some(({ key }) => key === entry.key)) own.push(entry);
-    return own;
+    for (const entry of merged) if (!own.has(entry.key)) own.set(entry.key, entry);
+    return [...own.values()];
   }
 
   /** @see https://yaml.org/type/merge.html */

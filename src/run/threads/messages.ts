@@ -10,6 +10,8 @@ export interface ThreadData {
   readonly snapshots: Readonly<Record<string, string>>;
   /** Of `PreparedRun`: a thread with another one has read another mapping. */
   readonly digest: string;
+  /** Of `findKeyedMaps`. */
+  readonly keyed: readonly number[];
   /** Of `SharedBudget`. */
   readonly budget: SharedArrayBuffer;
 }

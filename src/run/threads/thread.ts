@@ -4,6 +4,7 @@ import { Fault } from '../../core/fault.ts';
 import { unpackSecrets } from '../../core/secret.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { ReservedBudget, SharedBudget } from '../distinct/distinct.ts';
+import { withKeys } from '../execute/file-keys.ts';
 import { executeScans, type ScansResult } from '../execute/scans.ts';
 import { type PreparedRun, prepareRun } from '../prepare/prepare.ts';
 import type { RunHooks, RunRequest } from '../request.ts';
@@ -15,7 +16,7 @@ const port = parentPort;
 if (port === null) throw new Error('src/run/threads/thread is started as a worker thread');
 const say = (message: FromThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
 
-const { request: packed, snapshots, digest, budget: buffer } = workerData as ThreadData;
+const { request: packed, snapshots, digest, keyed, budget: buffer } = workerData as ThreadData;
 const request = unpackSecrets(packed);
 const budget = new SharedBudget(request.memoryBudgetBytes, buffer);
 const lines = new LineSender((bytes) => say({ kind: 'lines', bytes }, [bytes.buffer as ArrayBuffer]));
@@ -80,8 +81,9 @@ async function execute(unit: Unit, prepared: PreparedRun, maps: Plan): Promise<S
 const sliceOf = ({ index, scans }: Unit): RunRequest => ({ ...request, slice: { index, digest, scans, snapshots } });
 
 try {
-  const prepared = await prepareRun(request, undefined, snapshots);
-  if (prepared.digest !== digest) throw new Fault('run/lost', 'The mapping or the tables that it reads have changed since the run began');
+  const found = await prepareRun(request, undefined, snapshots);
+  if (found.digest !== digest) throw new Fault('run/lost', 'The mapping or the tables that it reads have changed since the run began');
+  const prepared = { ...found, plan: withKeys(found.plan, keyed) };
   const maps = mapsAlone(prepared.plan);
   port.on('message', (message: ToThread) => {
     answer(message, prepared, maps).catch((error) => say({ kind: 'failed', fault: Fault.of(error).toJSON() }));

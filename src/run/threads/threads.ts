@@ -23,13 +23,15 @@ const NEVER = new AbortController().signal;
 const CLOSE_MS = 5000;
 
 /**
- * undefined: one thread executes the run, because there is little to read, or because everything belongs together; nothing was written.
+ * @param keyed of `findKeyedMaps`
+ * @returns undefined: one thread executes the run, because there is little to read, or because everything belongs together; nothing was written.
  *
  * @throws Fault the first one of any thread; the other threads are terminated
  */
 export async function executeInThreads(
   request: RunRequest,
   prepared: PreparedRun,
+  keyed: readonly number[],
   sink: LineSink,
   hooks: RunHooks,
 ): Promise<readonly ScansResult[] | undefined> {
@@ -39,7 +41,7 @@ export async function executeInThreads(
     await division.close();
     throw cancelled();
   }
-  const threads = new RunThreads({ ...request, startedAt: request.startedAt ?? Date.now() }, prepared.digest, division, sink, hooks);
+  const threads = new RunThreads({ ...request, startedAt: request.startedAt ?? Date.now() }, prepared.digest, keyed, division, sink, hooks);
   try {
     const results = await threads.execute();
     await threads.close();
@@ -83,7 +85,7 @@ class RunThreads {
   #isEnded = false;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(request: RunRequest, digest: string, division: Division, sink: LineSink, hooks: RunHooks) {
+  constructor(request: RunRequest, digest: string, keyed: readonly number[], division: Division, sink: LineSink, hooks: RunHooks) {
     this.#request = request;
     this.#division = division;
     this.#sink = sink;
@@ -91,7 +93,8 @@ class RunThreads {
     this.#queue = division.groups.map((group) => queued(group));
     const budget = SharedBudget.open();
     this.#budget = new SharedBudget(request.memoryBudgetBytes, budget);
-    const workerData: ThreadData = { request: packSecrets({ ...request, threads: 1 }), snapshots: division.snapshots, digest, budget };
+    const packed = packSecrets({ ...request, threads: 1 });
+    const workerData: ThreadData = { request: packed, snapshots: division.snapshots, digest, keyed, budget };
     this.#threads = Array.from({ length: division.threads }, () => new Worker(bundled('src/run/threads/thread.js'), { workerData }));
   }
 

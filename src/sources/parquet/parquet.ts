@@ -24,7 +24,7 @@ import type { Batch, IterationRequest, NestedRecords, OpenScan, ReadOptions, Sca
 import { FlatColumn } from './columns/flat.ts';
 import { NestedColumn } from './columns/nested.ts';
 import { nameOf, targetOf } from './columns/references.ts';
-import { buildSchema, type LeafNode, type Schema, type SchemaNode } from './columns/schema.ts';
+import { buildSchema, type LeafNode, MAX_DEPTH, type Schema, type SchemaNode } from './columns/schema.ts';
 import { parquetFault } from './faults.ts';
 import { type ChunkPlace, type RowGroupPlace, readRowGroup } from './file/metadata.ts';
 import { type OpenedFooter, openFooter } from './file/open.ts';
@@ -35,7 +35,6 @@ import type { LeafValues } from './pages/values.ts';
 import { converted, datatypeOf, hasNoDatatype, type LeafValue, leafValues, nodesOf, written } from './values/leaf-values.ts';
 
 const BATCH_ROWS = 128;
-const MAX_DEPTH = 100;
 /** Bytes of memory that a value of a nested column takes at least. */
 const NODE_BYTES = 16;
 

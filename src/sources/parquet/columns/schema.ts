@@ -42,6 +42,9 @@ export interface Schema {
   readonly leaves: readonly LeafNode[];
 }
 
+/** Of nested columns. */
+export const MAX_DEPTH = 100;
+
 export class DeepSchema extends BrokenParquet {}
 
 /** @throws BrokenParquet */

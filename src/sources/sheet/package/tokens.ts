@@ -132,7 +132,8 @@ export class Tokens {
   #step(): boolean {
     const text = this.#text;
     const from = this.#at;
-    const less = text.indexOf('<', from);
+    // Most tags stand behind another one, where a search costs more than a look.
+    const less = this.#bytes[from] === LESS ? from : text.indexOf('<', from);
     if (less < 0) {
       // A text is read as a whole.
       if (!this.#handler.wantsText && this.#open.length > 0) this.#at = text.length;

@@ -161,8 +161,8 @@ export class XlsxRows implements TagHandler {
   }
 
   #shared(text: string): CellValue {
-    const index = Number(text);
-    if (/^\s*\d+\s*$/.test(text) && index < this.#strings.count) return this.#strings.get(index);
+    const index = indexOf(text);
+    if (index < this.#strings.count) return this.#strings.get(index);
     throw new Fault(
       'source/malformed',
       `The cell names the shared text ${JSON.stringify(text)}, and the workbook has ${this.#strings.count} of them`,
@@ -172,6 +172,17 @@ export class XlsxRows implements TagHandler {
       },
     );
   }
+}
+
+/** Infinite, if the text is no whole number. */
+function indexOf(text: string): number {
+  let index = 0;
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 48;
+    if (digit < 0 || digit > 9) return /^\s*\d+\s*$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
+    index = index * 10 + digit;
+  }
+  return text === '' ? Number.POSITIVE_INFINITY : index;
 }
 
 /** 0-based, of a reference such as `AB12`; NaN: none. */

@@ -15,6 +15,8 @@ import { NAMESPACES } from './workbook.ts';
 /** Texts of a block: its memory is one buffer, its ends are one array. */
 const BLOCK_BYTES = 1 << 20;
 const BLOCK_TEXTS = 1 << 16;
+/** Texts that follow each other are cut from a string of so many bytes, which costs less than to make each from bytes. */
+const WINDOW_BYTES = 1 << 12;
 /** Blocks of the file that are kept in memory. */
 const CACHED_BLOCKS = 8;
 /** Texts that were decoded last, by the low bits of their number. */
@@ -45,6 +47,11 @@ export class SharedStrings {
   readonly #cache = new Map<Block, Buffer>();
   #file: ScratchFile | undefined;
   #count = 0;
+  /** Part of a block as a string; a text behind it, or behind the text that was read last, begins the next one. */
+  #window = '';
+  #windowBlock: Block | undefined;
+  #windowFrom = 0;
+  #windowTo = 0;
 
   /** @param part undefined: the workbook has no such table */
   static async read(archive: Archive, part: string | undefined, options: ReadOptions): Promise<SharedStrings> {
@@ -75,11 +82,30 @@ export class SharedStrings {
     if (this.#recentNumbers[slot] === index) return this.#recent[slot] as string;
     const block = this.#blockOf(index);
     const at = index - block.first;
-    const bytes = block.bytes ?? this.#fromFile(block);
-    const text = bytes.toString('latin1', at === 0 ? 0 : block.ends[at - 1], block.ends[at]);
+    const text = this.#cut(block, at === 0 ? 0 : (block.ends[at - 1] as number), block.ends[at] as number);
     this.#recentNumbers[slot] = index;
     this.#recent[slot] = text;
     return text;
+  }
+
+  #cut(block: Block, from: number, to: number): string {
+    const isSame = block === this.#windowBlock;
+    if (isSame && from >= this.#windowFrom && to <= this.#windowTo)
+      return this.#window.slice(from - this.#windowFrom, to - this.#windowFrom);
+    const bytes = block.bytes ?? this.#fromFile(block);
+    const follows = isSame ? from >= this.#windowTo && from < this.#windowTo + WINDOW_BYTES : from === 0;
+    if (!follows) {
+      this.#windowBlock = block;
+      this.#window = '';
+      this.#windowFrom = to;
+      this.#windowTo = to;
+      return bytes.toString('latin1', from, to);
+    }
+    this.#windowBlock = block;
+    this.#windowFrom = from;
+    this.#windowTo = Math.max(to, Math.min(bytes.length, from + WINDOW_BYTES));
+    this.#window = bytes.toString('latin1', from, this.#windowTo);
+    return this.#window.slice(0, to - from);
   }
 
   async close(): Promise<void> {

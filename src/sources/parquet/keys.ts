@@ -1,0 +1,122 @@
+/**
+ * Finds the columns of a file whose values are all different, by reading these columns alone: of integers, those that have been read are marked;
+ * texts must ascend.
+ */
+import type { Query } from '../../paths/json/model.ts';
+import { parseExpression } from '../json/expression.ts';
+import type { ReadOptions } from '../source.ts';
+import { FlatColumn } from './columns/flat.ts';
+import { targetOf } from './columns/references.ts';
+import { buildSchema, type LeafNode, MAX_DEPTH } from './columns/schema.ts';
+import { readRowGroup } from './file/metadata.ts';
+import { type OpenedFooter, openFooter } from './file/open.ts';
+import { RandomAccess } from './file/random-access.ts';
+import { ChunkPages } from './pages/chunk.ts';
+import type { LeafValues } from './pages/values.ts';
+
+const BLOCK_ROWS = 4096;
+
+type KeyValue = number | bigint | string;
+
+/**
+ * The first reference of rows that is a key: a column of integers or texts of which no two rows have the same value, and of which some may have
+ * none. undefined: no reference is, or none that this finds with little memory.
+ *
+ * @param options with `ranges`
+ * @throws BrokenParquet; Fault those of `openParquet`
+ */
+export async function findKey(references: readonly string[], options: ReadOptions, signal: AbortSignal): Promise<string | undefined> {
+  const file = await RandomAccess.open(NO_BYTES, options);
+  const footer = await openFooter(file, options.name);
+  const schema = buildSchema(footer.elements, Math.min(MAX_DEPTH, options.maxDepth ?? MAX_DEPTH));
+  for (const reference of references) {
+    const place = { input: options.name, expression: reference };
+    const parse = (text: string): Query => parseExpression(text, { ...options, dialect: 'rml' }, place);
+    const target = targetOf(reference, schema, place, parse);
+    if (target.kind === 'value' && mayBeKey(target.leaf) && (await isKey(file, footer, target.leaf, options.maxRecordBytes, signal)))
+      return reference;
+  }
+  return undefined;
+}
+
+/** With ranges, nothing else is read. */
+const NO_BYTES: AsyncIterable<Uint8Array> = (async function* () {})();
+
+/** Whether different values have different texts, and are read as numbers or texts. */
+function mayBeKey({ leaf: { physical, annotation } }: LeafNode): boolean {
+  if (physical === 'BYTE_ARRAY') return annotation.kind === 'text';
+  return (physical === 'INT32' || physical === 'INT64') && (annotation.kind === 'none' || annotation.kind === 'integer');
+}
+
+async function isKey(file: RandomAccess, footer: OpenedFooter, node: LeafNode, maxBytes: number, signal: AbortSignal): Promise<boolean> {
+  const { physical, length } = node.leaf;
+  const column = new FlatColumn<KeyValue>(node.definition);
+  const values = new DistinctValues();
+  for (const group of footer.rowGroups) {
+    const place = readRowGroup(footer.bytes, group, new Set([node.first])).get(node.first);
+    if (place === undefined) return false;
+    column.start(new ChunkPages(file, place, { physical, length, maxBytes }, node, AS_THEY_ARE));
+    for (await column.load(); column.available > 0; await column.load()) {
+      if (signal.aborted) return false;
+      for (const value of column.take(Math.min(BLOCK_ROWS, column.available)) as (KeyValue | null)[])
+        if (value !== null && !values.add(value)) return false;
+    }
+  }
+  return true;
+}
+
+const other = (): never => {
+  throw new Error('a column of integers or texts has other values');
+};
+
+const AS_THEY_ARE: LeafValues<KeyValue> = {
+  ofBoolean: other,
+  ofInteger: (value) => value,
+  ofLong: (value) => value,
+  ofFloat: other,
+  ofInt96: other,
+  ofText: (text) => text,
+  ofBytes: other,
+};
+
+const PAGE_BITS = 1 << 16;
+/** 4 MB of marks: numbers that lie within some 33 million of each other fit, in any order. */
+const MAX_PAGES = 512;
+
+/** Tells whether values are all different. */
+export class DistinctValues {
+  #last: KeyValue | undefined;
+  #ascending = true;
+  /** One bit for each number, by the number of its page. undefined: not all values are marked, so that all must ascend. */
+  #pages: Map<number, Uint32Array> | undefined = new Map();
+  #page: Uint32Array = new Uint32Array(0);
+  #pageNumber = Number.NaN;
+
+  /** False: it may have been added before. */
+  add(value: KeyValue): boolean {
+    this.#ascending &&= this.#last === undefined || value > this.#last;
+    this.#last = value;
+    const isNew = typeof value === 'number' && this.#pages !== undefined ? this.#mark(value, this.#pages) : undefined;
+    if (isNew !== undefined) return isNew;
+    this.#pages = undefined;
+    return this.#ascending;
+  }
+
+  /** Whether the number had no mark. undefined: there are too many pages. */
+  #mark(value: number, pages: Map<number, Uint32Array>): boolean | undefined {
+    const number = Math.floor(value / PAGE_BITS);
+    if (number !== this.#pageNumber) {
+      const page = pages.get(number) ?? new Uint32Array(PAGE_BITS / 32);
+      if (!pages.has(number) && pages.size >= MAX_PAGES) return undefined;
+      pages.set(number, page);
+      this.#page = page;
+      this.#pageNumber = number;
+    }
+    const at = value - number * PAGE_BITS;
+    const word = this.#page[at >>> 5] as number;
+    const bit = 1 << (at & 31);
+    if ((word & bit) !== 0) return false;
+    this.#page[at >>> 5] = word | bit;
+    return true;
+  }
+}
