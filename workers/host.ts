@@ -78,7 +78,7 @@ export async function startWorkers(
     functions.set(service, await openFleetFunctions(settingsOfService(backend.settings, service), functionDirectory));
   }
   let reachability: Reachability | undefined;
-  const pool = new ThreadPool({ memoryMb: snapshot.THREAD_MEMORY_MB, engine: options.engine }, logger);
+  const pool = new ThreadPool({ memoryMb: snapshot.THREAD_MEMORY_MB, threads: snapshot.WORKER_THREADS, engine: options.engine }, logger);
   const settings = {
     maxStarts: snapshot.MAX_STARTS,
     lockMs,
