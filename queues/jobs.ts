@@ -1,12 +1,14 @@
 /**
  * The kinds of jobs, their payloads and results: the glossary of the queue.
  *
- * - *run*: one request for work; its id is the announce job's id.
- * - *transform* (job): maps the inputs of a run to its parts; runs in a worker thread.
+ * - *run*: one request for work, and one job, transform or write, whose id is that of the run.
+ * - *transform* (job): maps the inputs of a run to its parts, in a worker thread, and computes the outcome.
  * - *slice* (job): one slice of a transform job over a large table or file; the transform job creates the slices, waits for them and
  *   publishes their output.
- * - *write* (job): writes the inputs of a run to the target graph database; runs in a worker thread.
- * - *announce* (job): parent of transform or write; computes the outcome of the run, once.
+ * - *write* (job): writes the inputs of a run to the target graph database, in a worker thread, and computes the outcome.
+ * - *end* (of a run): what its last attempt came to, a result or a fault. It is stored before anything is done that must not be followed by
+ *   another end: messages, the removal of files.
+ * - *cancel* (job): asks a worker to end a run that waits.
  * - *outbox* (job): the messages of one outcome, until the message queue has accepted them.
  * - *outcome*: the result of an ended run; the HTTP body, the message and the run view are this one object.
  * - *part*: one output file. *manifest*: the list of a run's parts, written last.
@@ -136,20 +138,36 @@ interface RunMetadata {
   readonly source?: RunSource;
   /** Set when the run is cancelled; its worker polls it. */
   readonly cancelled?: boolean;
+  /** Set when the run has an end that may have been told to others: whoever takes the job again goes on from there. */
+  readonly ended?: StoredEnd;
+}
+
+/** What the last attempt of a run came to, as its job keeps it. */
+export interface StoredEnd {
+  /** Unix time in milliseconds. */
+  readonly at: number;
+  /** How often what follows an end has failed. */
+  readonly failures: number;
+  /** Undefined: the run did not complete. */
+  readonly result?: TransformResult | WriteResult;
+  readonly fault?: FaultData;
+}
+
+/** Of a cancel job. */
+export interface CancelPayload {
+  readonly runId: string;
 }
 
 export interface TransformPayload extends TransformRequest, RunMetadata {}
 export interface WritePayload extends WriterRequest, RunMetadata {}
 export type RunPayload = TransformPayload | WritePayload;
 
-/**
- * Names of the queues of a service. Each service has its own, so that a worker takes only the jobs of its services. The jobs of a run have
- * the run's id in `announce` and `work`.
- */
+/** Names of the queues of a service. Each service has its own, so that a worker takes only the jobs of its services. */
 export interface ServiceQueues {
-  readonly announce: string;
-  /** Transform or write jobs. */
+  /** Transform or write jobs: the runs. */
   readonly work: string;
+  /** Waiting runs to end; the id of a job is that of the run. */
+  readonly cancel: string;
   /** Job ids: `<run id>-<time of submission>-<attempt of the transform job>-<index>`. The graph writer has none. */
   readonly slice: string | undefined;
   /** Job ids: `<run id>-<kind of message>`. */
@@ -158,13 +176,13 @@ export interface ServiceQueues {
 
 export const SERVICE_QUEUES: Readonly<Record<Service, ServiceQueues>> & { readonly [name in Transformer]: { readonly slice: string } } = {
   'semi-structured-transformer': {
-    announce: 'announce-semi-structured',
     work: 'transform-semi-structured',
+    cancel: 'cancel-semi-structured',
     slice: 'slice-semi-structured',
     outbox: 'outbox-semi-structured',
   },
-  'sql-transformer': { announce: 'announce-sql', work: 'transform-sql', slice: 'slice-sql', outbox: 'outbox-sql' },
-  'graph-writer': { announce: 'announce-writer', work: 'write', slice: undefined, outbox: 'outbox-writer' },
+  'sql-transformer': { work: 'transform-sql', cancel: 'cancel-sql', slice: 'slice-sql', outbox: 'outbox-sql' },
+  'graph-writer': { work: 'write', cancel: 'cancel-write', slice: undefined, outbox: 'outbox-writer' },
 };
 /** One job for each tick of the schedule of the SQL transformer. */
 export const SCHEDULE_QUEUE = 'schedule';
@@ -192,13 +210,13 @@ const PREVIEWS: QueueDescription = {
 };
 
 function ownQueuesOf(service: Service): readonly QueueDescription[] {
-  const { announce, work, slice, outbox } = SERVICE_QUEUES[service];
+  const { work, cancel, slice, outbox } = SERVICE_QUEUES[service];
   const { name } = SERVICES[service];
   const verb = service === 'graph-writer' ? 'writes' : 'maps';
   const described = (queue: string, ofRuns: boolean, description: string): QueueDescription => ({ name: queue, ofRuns, description });
   return [
-    described(announce, true, `Runs of the ${name}. A job waits here until its work has ended, and then computes the outcome of the run.`),
-    described(work, true, `The work of runs of the ${name}: each job ${verb} the inputs of one run.`),
+    described(work, true, `Runs of the ${name}: each job ${verb} the inputs of one run.`),
+    described(cancel, false, `Waiting runs of the ${name} that were cancelled, until a worker has ended them.`),
     ...(slice === undefined ? [] : [described(slice, true, `Slices of runs of the ${name} over large inputs, for all of its workers.`)]),
     ...(service === 'sql-transformer' ? [described(SCHEDULE_QUEUE, false, `Ticks of the schedule of the ${name}.`)] : []),
     described(outbox, false, `Messages of ended runs of the ${name}, until the message queue has them.`),
@@ -258,7 +276,7 @@ export interface TargetFile extends PartFile {
   readonly quads: number;
 }
 
-/** The result of a transform job, read by announce. */
+/** What a transform job has done. */
 export interface TransformResult {
   readonly report: RunReport;
   readonly parts: readonly PartFile[];
@@ -280,7 +298,7 @@ export interface TransformResult {
   readonly startedAt?: number;
 }
 
-/** The result of a write job, read by announce. */
+/** What a write job has done. */
 export interface WriteResult {
   readonly report: WriteReport;
   /** URL of the file of rejected statements; undefined: none was rejected. */

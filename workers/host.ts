@@ -1,11 +1,11 @@
-/** Worker process: takes the transform, slice, write and announce jobs of its services from the queue, and stops in an orderly way. */
+/** Worker process: takes the transform, slice, write and cancel jobs of its services from the queue, and stops in an orderly way. */
 
 import type { Worker } from 'bullmq';
 import type { QueueBackend } from '../queues/backend/backend.ts';
 import { settingsOfService } from '../queues/backend/settings.ts';
 import { registerWorker, watchWorkerRegistry } from '../queues/backend/worker-registry.ts';
 import { type FleetFunctions, openFleetFunctions } from '../queues/custom-functions.ts';
-import { ALL_SERVICES, type Outcome, type RunPayload, SERVICE_QUEUES, type Service, type TransformResult } from '../queues/jobs.ts';
+import { ALL_SERVICES, type CancelPayload, type RunPayload, SERVICE_QUEUES, type Service, type TransformResult } from '../queues/jobs.ts';
 import { targetOf } from '../queues/requests/writer.ts';
 import { directories } from '../src/config/directories.ts';
 import { assertLicensed } from '../src/config/licence.ts';
@@ -15,11 +15,12 @@ import { atMost, within } from '../src/core/abort.ts';
 import { Fault } from '../src/core/fault.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import { checkConnection, databaseOf, isUnreached } from './connections.ts';
-import { announce, type DeleteSources, type PublishOutcome, type RecordProvenance } from './jobs/announce.ts';
+import { cancelWaiting } from './jobs/cancel.ts';
 import { deleteSources as deleteSourcesOf } from './jobs/delete-source.ts';
 import { openJobWorkers } from './jobs/job-workers.ts';
 import { openPreviewWorker } from './jobs/preview.ts';
 import { previewAccess } from './jobs/preview-access.ts';
+import { type DeleteSources, type PublishOutcome, type RecordProvenance, RunEnd } from './jobs/run-end.ts';
 import { cleanUpRun } from './jobs/transform.ts';
 import { cleanUpWrite } from './jobs/write.ts';
 import { writeProvenance } from './output/provenance.ts';
@@ -49,9 +50,7 @@ export interface HostOptions {
   readonly store?: { readonly endpoint: string };
 }
 
-/** Announcing takes milliseconds; with several at once, many runs that end together do not wait for each other. */
-const ANNOUNCE_CONCURRENCY = 8;
-/** Time for aborted runs to stop and for the last announcements. */
+/** Time for aborted runs to stop and for what follows their end. */
 const STOP_GRACE_MS = 5_000;
 
 /**
@@ -79,7 +78,7 @@ export async function startWorkers(
     functions.set(service, await openFleetFunctions(settingsOfService(backend.settings, service), functionDirectory));
   }
   let reachability: Reachability | undefined;
-  const pool = new ThreadPool({ memoryMb: snapshot.THREAD_MEMORY_MB, engine: options.engine }, logger);
+  const pool = new ThreadPool({ memoryMb: snapshot.THREAD_MEMORY_MB, threads: snapshot.WORKER_THREADS, engine: options.engine }, logger);
   const settings = {
     maxStarts: snapshot.MAX_STARTS,
     lockMs,
@@ -95,7 +94,6 @@ export async function startWorkers(
       if (isUnreached(fault)) reachability?.suspect(service);
     },
   };
-  const jobWorkers = openJobWorkers(services, { backend, pool, settings, snapshot, common, logger });
   const cleanUp = (run: RunPayload): Promise<void> =>
     run.service === 'graph-writer' ? cleanUpWrite(run, settings) : cleanUpRun(run, settings);
   const deleteSources: DeleteSources = (run, startedAt) => deleteSourcesOf(run, startedAt, workingDirectory, logger, settings.s3);
@@ -110,12 +108,10 @@ export async function startWorkers(
       return undefined;
     }
   };
-  const announcing = services.map((service) =>
-    backend.worker<RunPayload, Outcome>(
-      SERVICE_QUEUES[service].announce,
-      (job) => announce(job, { recordProvenance, publish: options.publish, cleanUp, deleteSources }, logger),
-      { ...common, concurrency: ANNOUNCE_CONCURRENCY },
-    ),
+  const end = new RunEnd(backend.jobChanges, { recordProvenance, publish: options.publish, cleanUp, deleteSources }, logger);
+  const jobWorkers = openJobWorkers(services, { backend, pool, settings, snapshot, end, common, logger });
+  const cancelling = services.map((service) =>
+    backend.worker<CancelPayload, void>(SERVICE_QUEUES[service].cancel, cancelWaiting(service, backend, end, lockMs), common),
   );
   const preview = services.some((service) => service !== 'graph-writer')
     ? openPreviewWorker(backend, previewAccess({ config, workingDirectory, functions }), common, logger)
@@ -130,7 +126,7 @@ export async function startWorkers(
     });
   };
   await Promise.all(
-    [...jobWorkers.map(({ worker }) => worker), ...announcing, ...(preview === undefined ? [] : [preview.worker])].map((worker) =>
+    [...jobWorkers.map(({ worker }) => worker), ...cancelling, ...(preview === undefined ? [] : [preview.worker])].map((worker) =>
       worker.waitUntilReady(),
     ),
   );
@@ -156,7 +152,7 @@ export async function startWorkers(
     logger,
   );
   for (const { worker } of jobWorkers) run(worker);
-  for (const worker of announcing) run(worker);
+  for (const worker of cancelling) run(worker);
   if (preview !== undefined) run(preview.worker);
   logger.info({ queue: backend.describe(), services, concurrency: snapshot.WORKER_CONCURRENCY }, 'workers started');
 
@@ -178,13 +174,7 @@ export async function startWorkers(
     );
     // Without an answer of the queue, BullMQ closes a worker only by force.
     await atMost(STOP_GRACE_MS, Promise.all(jobWorkers.map(({ worker }) => worker.close(!answers))));
-    // Callers waiting for a run that just ended must receive its outcome, unless the queue is away.
-    const announced = async (): Promise<boolean> => {
-      const left = announcing.map((worker) => backend.queue(worker.name).getJobCountByTypes('waiting', 'active'));
-      return (await Promise.all(left)).every((count) => count === 0);
-    };
-    if (answers) await waitUntil(announced, STOP_GRACE_MS);
-    await atMost(STOP_GRACE_MS, Promise.all(announcing.map((worker) => worker.close(!answers))));
+    await atMost(STOP_GRACE_MS, Promise.all(cancelling.map((worker) => worker.close(!answers))));
     // A question takes seconds at most, and another worker answers it otherwise.
     if (preview !== undefined) await atMost(STOP_GRACE_MS, preview.worker.close(true));
     watch.abort();
@@ -197,7 +187,7 @@ export async function startWorkers(
       running:
         running &&
         jobWorkers.every(({ worker }) => worker.isRunning() || worker.isPaused()) &&
-        announcing.every((worker) => worker.isRunning()),
+        cancelling.every((worker) => worker.isRunning()),
       activeRuns: jobWorkers.reduce((sum, { noun, attempts }) => sum + (noun === 'run' ? attempts.count : 0), 0),
     }),
     drain(deadlineMs) {

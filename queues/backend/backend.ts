@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path';
-import { FlowProducer, type Processor, Queue, QueueEvents, type Worker, type WorkerOptions } from 'bullmq';
+import { type Processor, Queue, QueueEvents, type Worker, type WorkerOptions } from 'bullmq';
 import { BullMQOtel } from 'bullmq-otel';
 import type { Snapshot } from '../../src/config/options/options.ts';
 import type { SharedSettings } from '../../src/config/store.ts';
@@ -16,13 +16,14 @@ import { nextTick } from '../cron.ts';
 import { anySet, readTls } from '../tls.ts';
 import type { BackendKind, Driver } from './driver.ts';
 import type { FairQueueing } from './fair-queueing.ts';
+import type { JobChanges } from './jobs/changes.ts';
+import { NO_BACKOFF, RenewingWorker, type StalledBackoff, watchStalledJobs } from './jobs/stalled-jobs.ts';
 import { openEmbedded, openPostgres } from './postgres.ts';
 import { describeRedis, openRedis } from './redis.ts';
 import { QUEUE_TLS } from './redis-errors.ts';
 import { findRedisServer, startRedisServer } from './redis-server.ts';
 import { isRedisUrl, parseRedisUrl, type RedisSecurity, type RedisServers } from './redis-url.ts';
 import { watchSettings } from './settings.ts';
-import { NO_BACKOFF, RenewingWorker, type StalledBackoff, watchStalledJobs } from './stalled-jobs.ts';
 
 export type { BackendKind } from './driver.ts';
 
@@ -56,9 +57,9 @@ export interface QueueBackend {
   worker<D = unknown, R = unknown>(name: string, process: Processor<D, R>, settings: WorkerSettings): Worker<D, R>;
   /** Delivers events from now on, without the gap that BullMQ leaves before the first one. */
   queueEvents(name: string): Promise<QueueEvents>;
-  flowProducer(): FlowProducer;
   readonly settings: SharedSettings;
   readonly fairQueueing: FairQueueing;
+  readonly jobChanges: JobChanges;
   /** @throws Fault service/unavailable — no answer within `waitMs` */
   ping(waitMs?: number): Promise<void>;
   close(): Promise<void>;
@@ -179,10 +180,9 @@ function makeBackend(driver: Driver, logger: Logger): QueueBackend {
       return track(opened.listeners, new QueueEvents(name, { ...common('consumer'), lastEventId: opening }, factory), `events of ${name}`);
     },
 
-    flowProducer: () => track(opened.producers, new FlowProducer(common('producer'), factory), 'flow producer'),
-
     settings,
     fairQueueing: driver.fairQueueing,
+    jobChanges: driver.jobChanges,
 
     async ping(waitMs = 2_000) {
       await answerOf(waitMs, driver.ping(), `The queue (${driver.description}) does not answer`);

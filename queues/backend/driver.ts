@@ -1,8 +1,9 @@
 /** What each kind of queue provides to `queues/backend/backend.ts`. */
 import type { BackendFactory } from 'bullmq';
 import type { FairQueueing } from './fair-queueing.ts';
+import type { JobChanges } from './jobs/changes.ts';
+import type { RecoverStalledJobs } from './jobs/stalled-jobs.ts';
 import type { SettingsStore } from './settings.ts';
-import type { RecoverStalledJobs } from './stalled-jobs.ts';
 
 export type BackendKind = 'redis' | 'postgres' | 'embedded';
 
@@ -21,6 +22,7 @@ export interface Driver {
   connection(role: ConnectionRole): unknown;
   readonly settings: SettingsStore;
   readonly fairQueueing: FairQueueing;
+  readonly jobChanges: JobChanges;
   readonly recoverStalled: RecoverStalledJobs;
   /** Reports errors of connections that none of BullMQ's objects listens to. Without a listener such an error would end the process. */
   onError(listener: (error: Error) => void): void;

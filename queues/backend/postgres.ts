@@ -8,8 +8,9 @@ import { redact } from '../../src/core/redact.ts';
 import { lockDirectory } from '../../src/storage/local/directory-lock.ts';
 import type { Driver } from './driver.ts';
 import type { FairQueueing } from './fair-queueing.ts';
+import { jobChangesIn } from './jobs/postgres.ts';
+import type { RecoverStalledJobs } from './jobs/stalled-jobs.ts';
 import type { SettingsStore } from './settings.ts';
-import type { RecoverStalledJobs } from './stalled-jobs.ts';
 
 /** Each worker and listener keeps one connection for notifications; the rest are for queries. */
 const POOL_SIZE = 24;
@@ -137,6 +138,7 @@ function makeDriver(pool: PgPool, schema: string, rest: Pick<Driver, 'kind' | 'd
     connection: () => pool,
     settings: settingsTable(pool, schema),
     fairQueueing: fairQueueingTable(pool, schema),
+    jobChanges: jobChangesIn(pool, schema),
     recoverStalled: recoverStalledBy(pool, schema),
     async ping() {
       await pool.query('SELECT 1');

@@ -5,10 +5,11 @@ import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { Driver } from './driver.ts';
 import type { FairQueueing } from './fair-queueing.ts';
+import { jobChangesIn } from './jobs/redis.ts';
+import type { RecoverStalledJobs } from './jobs/stalled-jobs.ts';
 import { explainError, explainRedis } from './redis-errors.ts';
 import type { RedisAddress } from './redis-url.ts';
 import type { SettingsStore } from './settings.ts';
-import type { RecoverStalledJobs } from './stalled-jobs.ts';
 
 const CONNECT_MS = 2_000;
 
@@ -43,6 +44,7 @@ export async function openRedis(
     connection: (role) => (role === 'producer' ? producer : consumer),
     settings: settingsHash(producer, `${prefix}:quadmill:settings`),
     fairQueueing: fairQueueingHash(producer, prefix),
+    jobChanges: jobChangesIn(producer, prefix),
     recoverStalled: recoverStalledBy(producer, prefix),
     // BullMQ's objects report the errors of these connections.
     onError: () => undefined,

@@ -10,7 +10,7 @@ export interface Backlog {
 }
 
 const PAGE = 50;
-/** At most so many runs are examined; runs older than the first waiting one are active or wait for a retry. */
+/** At most so many runs are examined: those that are taken first. */
 const MAX_RUNS = 1_000;
 
 type Queues = Pick<QueueBackend, 'queue'>;
@@ -35,17 +35,17 @@ export async function backlogOf(backend: Queues, services: readonly Service[] = 
   };
 }
 
-/** Runs are taken by urgency and start tag; only their announce jobs are in the order of submission. */
+/** Runs wait in the order in which they will be taken, by urgency and start tag, so all of them are looked at. */
 async function oldestWaiting(backend: Queues, service: Service): Promise<number | undefined> {
-  const announces = backend.queue<RunPayload>(SERVICE_QUEUES[service].announce);
-  const work = backend.queue(SERVICE_QUEUES[service].work);
-  const { waiting = 0, prioritized = 0 } = await work.getJobCounts('waiting', 'prioritized');
-  for (let from = 0; waiting + prioritized > 0 && from < MAX_RUNS; from += PAGE) {
-    const runs = await announces.getJobs(['waiting-children'], from, from + PAGE - 1, true);
-    const jobs = await Promise.all(runs.map((run) => (run?.id === undefined ? undefined : work.getJob(run.id))));
-    const first = jobs.find((job) => job !== undefined && job.attemptsStarted === 0 && job.processedOn === undefined);
-    if (first !== undefined) return first.timestamp;
-    if (runs.length < PAGE) break;
+  const queue = backend.queue<RunPayload>(SERVICE_QUEUES[service].work);
+  let oldest: number | undefined;
+  for (let from = 0; from < MAX_RUNS; from += PAGE) {
+    const jobs = await queue.getJobs(['prioritized'], from, from + PAGE - 1, true);
+    for (const job of jobs) {
+      // The queue returns an empty entry for a job removed between listing and reading.
+      if (job?.timestamp !== undefined && job.attemptsStarted === 0) oldest = Math.min(oldest ?? job.timestamp, job.timestamp);
+    }
+    if (jobs.length < PAGE) break;
   }
-  return undefined;
+  return oldest;
 }

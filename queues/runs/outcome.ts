@@ -81,10 +81,12 @@ export function withProvenance(outcome: Outcome, provenance: string): Outcome {
 /** Messages of a service without input files omit the fields that name them. */
 const readsFiles = ({ service }: Pick<RunPayload, 'service'>): boolean => service !== 'sql-transformer';
 
-/** A run is cancelled if its fault says so. */
-export function failedOutcome(subject: RunIdentity, fault: Fault, now: Date): Outcome {
-  return { state: fault.code === 'run/cancelled' ? 'cancelled' : 'failed', failure: failureMessage(subject, fault, now) };
+export function failedOutcome(subject: RunIdentity, fault: Fault, now: Date): Exclude<Outcome, { readonly state: 'completed' }> {
+  return { state: endStateOf(fault.code), failure: failureMessage(subject, fault, now) };
 }
+
+/** A run is cancelled if its fault says so. */
+const endStateOf = (code: string): 'cancelled' | 'failed' => (code === 'run/cancelled' ? 'cancelled' : 'failed');
 
 /** For a request that failed before a run was created. */
 export const requestFailureMessage = (service: Service, fault: Fault): FailureMessage =>
@@ -162,23 +164,40 @@ export function localTime(now: Date): string {
   return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
 }
 
-/** The text stored with a failed job: human-readable first, then the fault as JSON in the last line. */
+/** The text stored with a failed slice, or with an attempt: human-readable first, then the fault as JSON in the last line. */
 export function encodeFault(fault: Fault): string {
   return `${describeFault(fault)}\n${JSON.stringify(fault)}`;
 }
 
 /** Reads the text of `encodeFault`; translates texts of the queue itself. */
 export function decodeFault(reason: string | undefined): Fault {
-  const data = reason?.slice(reason.lastIndexOf('\n') + 1);
-  if (data?.startsWith('{')) {
-    try {
-      return Fault.from(JSON.parse(data) as FaultData);
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-    }
-  }
+  const data = jsonOf(reason);
+  if (data !== undefined) return Fault.from(data as FaultData);
   if (reason !== undefined && /stalled more than|started more than/.test(reason)) return killedFault(undefined);
   return new Fault('run/lost', reason === undefined || reason === '' ? 'The run ended without a reason' : reason);
+}
+
+/** The object in the last line; undefined: it is none. */
+function jsonOf(reason: string | undefined): object | undefined {
+  const data = reason?.slice(reason.lastIndexOf('\n') + 1);
+  if (!data?.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(data) as object;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}
+
+/** The text stored with the job of a run that did not complete: as that of `encodeFault`, with the whole failure in the last line. */
+export function encodeOutcome({ failure }: Exclude<Outcome, { readonly state: 'completed' }>): string {
+  return `${describeFault(Fault.from(failure.detail))}\n${JSON.stringify(failure)}`;
+}
+
+/** Reads the text of `encodeOutcome`; undefined: it is another text. */
+export function decodeOutcome(reason: string | undefined): Outcome | undefined {
+  const failure = jsonOf(reason) as FailureMessage | undefined;
+  return failure?.detail === undefined ? undefined : { state: endStateOf(failure.code), failure };
 }
 
 export function killedFault(starts: number | undefined): Fault {

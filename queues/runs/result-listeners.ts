@@ -2,6 +2,7 @@
 import type { QueueEvents } from 'bullmq';
 import { atMost } from '../../src/core/abort.ts';
 import type { Outcome } from '../jobs.ts';
+import { decodeOutcome } from './outcome.ts';
 
 export interface ResultListeners {
   /** Call before a run is created: its outcome is kept, so that `wait` need not ask the queue first. */
@@ -18,7 +19,7 @@ const POLL_COUNT = 25;
 /** Outcomes kept for runs that nobody waits for yet; most runs are waited for at once or never. */
 const MAX_EXPECTED = 1_000;
 
-/** `events` are those of the announce queues; `readOutcome` reads the outcome of a run from the queue; undefined: it has not ended. */
+/** `events` are those of the queues of runs; `readOutcome` reads the outcome of a run from the queue; undefined: it has not ended. */
 export function openResultListeners(
   events: readonly QueueEvents[],
   readOutcome: (id: string) => Promise<Outcome | undefined | 'unknown'>,
@@ -34,6 +35,11 @@ export function openResultListeners(
     if (all === undefined) return;
     waiting.delete(id);
     for (const resolve of all) resolve(outcome);
+  };
+
+  const take = (id: string, outcome: Outcome): void => {
+    if (waiting.has(id)) resolveAll(id, outcome);
+    else if (expected.has(id)) expected.set(id, outcome);
   };
 
   const check = async (id: string): Promise<void> => {
@@ -62,11 +68,10 @@ export function openResultListeners(
   const timer = setInterval(() => void poll(), POLL_MS).unref();
 
   for (const one of events) {
-    one.on('completed', ({ jobId, returnvalue }) => {
-      if (waiting.has(jobId)) resolveAll(jobId, returnvalue as unknown as Outcome);
-      else if (expected.has(jobId)) expected.set(jobId, returnvalue as unknown as Outcome);
-    });
-    one.on('failed', ({ jobId }) => {
+    one.on('completed', ({ jobId, returnvalue }) => take(jobId, returnvalue as unknown as Outcome));
+    one.on('failed', ({ jobId, failedReason }) => {
+      const outcome = decodeOutcome(failedReason);
+      if (outcome !== undefined) return take(jobId, outcome);
       expected.delete(jobId);
       if (waiting.has(jobId)) void check(jobId).catch(() => undefined);
     });

@@ -1,5 +1,5 @@
 /**
- * Runs as flows of the queue: `announce` waits for its child, `transform` or `write`. All state is in the queue.
+ * Runs as jobs of the queue: one each, transform or write. All state is in the queue.
  *
  * A run is submitted atomically. One listener per process receives outcomes for all waiting callers; slow polling covers lost events.
  */
@@ -16,6 +16,7 @@ import { answerOf, type QueueBackend } from '../backend/backend.ts';
 import { bandOf, DEFAULT_URGENCY, priorityOf } from '../backend/fair-queueing.ts';
 import {
   ALL_SERVICES,
+  type CancelPayload,
   type FunctionsRequest,
   type Outcome,
   type RunPayload,
@@ -28,7 +29,7 @@ import {
   type ServiceRequest,
 } from '../jobs.ts';
 import type { Runs } from './contract.ts';
-import { cancelledFault, decodeFault, failedOutcome } from './outcome.ts';
+import { cancelledFault, decodeFault, decodeOutcome, failedOutcome } from './outcome.ts';
 import { openResultListeners, type ResultListeners } from './result-listeners.ts';
 
 export interface RunPolicy {
@@ -43,8 +44,6 @@ export interface RunPolicy {
 }
 
 const MIN_KEEP_MS = 60_000;
-/** Work jobs are kept longer: a delayed announce job still needs their result. */
-const WORK_KEEP_FACTOR = 10;
 const TRIM_MS = 5_000;
 
 /** The policy set by the options. */
@@ -60,9 +59,11 @@ export function runPolicy(snapshot: Snapshot): RunPolicy {
 
 /** A request must not hang when the queue is away. */
 const ANSWER_MS = 2_000;
-/** Announcing fails only if the queue or the disk does; it is retried for about a quarter of an hour. */
-const ANNOUNCE_RETRY = { attempts: 10, backoff: { type: 'exponential', delay: 1_000 } };
+/** A cancel job fails only if the queue or the disk does. */
+const CANCEL_OPTIONS = { attempts: 10, backoff: { type: 'exponential', delay: 1_000 }, removeOnComplete: true, removeOnFail: true };
 const PAGE = 50;
+/** Runs that have not ended are in the order in which they will be taken. The newest of at most so many are listed. */
+const MAX_LIVE = 2_000;
 /** Runs of a page that are viewed concurrently. */
 const VIEW_CONCURRENCY = 10;
 /** Each step of a long list must be answered in time; the whole list may take longer. */
@@ -91,20 +92,16 @@ export async function openRuns(
   { services = ALL_SERVICES, functions = () => undefined }: RunsOptions = {},
 ): Promise<Runs & { close(): Promise<void> }> {
   const currentPolicy = typeof policy === 'function' ? policy : () => ({ ...runPolicy(DEFAULTS), ...policy });
-  const announcesOf = (service: Service) => backend.queue<RunPayload, Outcome>(SERVICE_QUEUES[service].announce);
-  const announces = services.map(announcesOf);
-  const workQueues = services.map((service) => backend.queue<RunPayload>(SERVICE_QUEUES[service].work));
-  const workOf = ({ runId, service }: Pick<RunPayload, 'runId' | 'service'>) =>
-    backend.queue<RunPayload>(SERVICE_QUEUES[service].work).getJob(runId);
+  const queueOf = (service: Service) => backend.queue<RunPayload, Outcome>(SERVICE_QUEUES[service].work);
+  const queues = services.map(queueOf);
   /** An id does not say of which service the run is. */
   const find = async (id: string): Promise<RunJob | undefined> =>
-    (await Promise.all(announces.map((queue) => queue.getJob(id)))).find((job) => job !== undefined);
-  const flows = backend.flowProducer();
+    (await Promise.all(queues.map((queue) => queue.getJob(id)))).find((job) => job !== undefined);
   /** Opened on demand: every listener receives the events of all runs, and workers need none. */
   let opening: Promise<ResultListeners> | undefined;
   let opened: ResultListeners | undefined;
   const listeners = (): Promise<ResultListeners> => {
-    opening ??= Promise.all(services.map((service) => backend.queueEvents(SERVICE_QUEUES[service].announce)))
+    opening ??= Promise.all(services.map((service) => backend.queueEvents(SERVICE_QUEUES[service].work)))
       .then((events) =>
         openResultListeners(events, async (id) => {
           const job = await find(id);
@@ -126,21 +123,13 @@ export async function openRuns(
     const { keepSeconds, attempts, retryMs } = currentPolicy();
     // By age only: to keep a count, PostgreSQL would read all kept jobs whenever a job ends. `trim` limits the count.
     const keep = { age: keepSeconds };
-    const common = { jobId: payload.runId, removeOnComplete: keep, removeOnFail: keep };
-    const { announce, work } = SERVICE_QUEUES[payload.service];
-    await flows.add({
-      name: 'announce',
-      queueName: announce,
-      data: payload,
-      opts: { ...common, ...ANNOUNCE_RETRY },
-      children: [
-        {
-          name: payload.service === 'graph-writer' ? 'write' : 'transform',
-          queueName: work,
-          data: payload,
-          opts: { ...common, priority, attempts, backoff: { type: 'exponential', delay: retryMs }, ignoreDependencyOnFailure: true },
-        },
-      ],
+    await queueOf(payload.service).add(payload.service === 'graph-writer' ? 'write' : 'transform', payload, {
+      jobId: payload.runId,
+      removeOnComplete: keep,
+      removeOnFail: keep,
+      priority,
+      attempts,
+      backoff: { type: 'exponential', delay: retryMs },
     });
   }
 
@@ -164,13 +153,11 @@ export async function openRuns(
   /** Removes the oldest ended runs beyond `keepCount`. Runs in every process; repeating it is harmless. */
   async function trim(): Promise<void> {
     const { keepCount, minKeepMs } = currentPolicy();
-    const trimQueue = async (queue: Queue, waitMs: number): Promise<void> => {
+    for (const queue of queues) {
       for (const [state, count] of Object.entries(await queue.getJobCounts('completed', 'failed'))) {
-        if (count > keepCount) await queue.clean(waitMs, count - keepCount, state as 'completed' | 'failed');
+        if (count > keepCount) await queue.clean(minKeepMs, count - keepCount, state as 'completed' | 'failed');
       }
-    };
-    for (const queue of announces) await trimQueue(queue, minKeepMs);
-    for (const queue of workQueues) await trimQueue(queue, minKeepMs * WORK_KEEP_FACTOR);
+    }
   }
   let trimming: Promise<void> | undefined;
   const trimmer = setInterval(
@@ -197,15 +184,12 @@ export async function openRuns(
       await addFairly(payload, caller, urgency);
       return { id, existing: false };
     }
-    const announceJobs = announcesOf(request.service);
-    let found = await announceJobs.getJob(id);
+    const queue = queueOf(request.service);
+    let found = await queue.getJob(id);
     if (found === undefined) {
-      // A work job may outlive its run; its old result must not be used for the new run.
-      const stale = await workOf(payload);
-      if (stale?.finishedOn !== undefined) await stale.remove();
       opened?.expect(id);
       await addFairly(payload, caller, urgency);
-      found = await announceJobs.getJob(id);
+      found = await queue.getJob(id);
     }
     if (found !== undefined && found.data.digest !== digest) {
       throw new Fault('request/conflict', 'This idempotency key was used for another request', {
@@ -217,15 +201,14 @@ export async function openRuns(
 
   async function view(job: RunJob): Promise<RunView> {
     const outcome = outcomeOf(job);
-    const work = await workOf(job.data);
-    const progress = typeof work?.progress === 'object' ? (work.progress as unknown as RunProgress) : undefined;
+    const progress = typeof job.progress === 'object' ? (job.progress as unknown as RunProgress) : undefined;
     return {
       id: job.data.runId,
       service: job.data.service,
-      state: outcome?.state ?? (await liveState(work)),
-      attempts: work?.attemptsStarted ?? 0,
+      state: outcome?.state ?? (await liveState(job)),
+      attempts: job.attemptsStarted,
       submittedAt: job.data.submittedAt,
-      startedAt: isoTime(work?.processedOn),
+      startedAt: isoTime(job.processedOn),
       endedAt: outcome === undefined ? undefined : isoTime(job.finishedOn),
       progress: progress && shownProgress(progress, outcome),
       input: job.data.inputs.map((input) => redact(input.url)),
@@ -233,16 +216,36 @@ export async function openRuns(
     };
   }
 
-  async function* views(queue: Queue<RunPayload, Outcome>, types: JobType[], wanted: (job: RunJob) => boolean): AsyncGenerator<RunView> {
+  /** Jobs of the queue in these states, in its order. */
+  async function* jobsOf(queue: Queue<RunPayload, Outcome>, types: readonly JobType[]): AsyncGenerator<readonly RunJob[]> {
     for (let start = 0; ; start += PAGE) {
-      const jobs = await withinAnswerTime(queue.getJobs(types, start, start + PAGE - 1, false));
+      const jobs = await withinAnswerTime(queue.getJobs([...types], start, start + PAGE - 1, false));
       // The queue returns an empty entry for a job removed between listing and reading.
-      const chosen = jobs.filter((job) => job?.data !== undefined && wanted(job));
-      for (let i = 0; i < chosen.length; i += VIEW_CONCURRENCY)
-        yield* await withinAnswerTime(Promise.all(chosen.slice(i, i + VIEW_CONCURRENCY).map(view)));
+      yield jobs.filter((job) => job?.data !== undefined);
       if (jobs.length < PAGE) return;
       await nextTurn();
     }
+  }
+
+  /** Runs that have not ended, newest first. */
+  async function* liveRuns(queue: Queue<RunPayload, Outcome>, types: readonly JobType[]): AsyncGenerator<RunView> {
+    const live: RunJob[] = [];
+    for await (const jobs of jobsOf(queue, types)) {
+      live.push(...jobs);
+      if (live.length >= MAX_LIVE) break;
+    }
+    yield* views(live.sort((a, b) => b.timestamp - a.timestamp));
+  }
+
+  /** Runs that have ended, the last one first. A job contains its outcome. */
+  async function* endedRuns(queue: Queue<RunPayload, Outcome>, type: JobType, state: RunState | undefined): AsyncGenerator<RunView> {
+    for await (const jobs of jobsOf(queue, [type]))
+      yield* views(jobs.filter((job) => state === undefined || outcomeOf(job)?.state === state));
+  }
+
+  async function* views(jobs: readonly RunJob[]): AsyncGenerator<RunView> {
+    for (let i = 0; i < jobs.length; i += VIEW_CONCURRENCY)
+      yield* await withinAnswerTime(Promise.all(jobs.slice(i, i + VIEW_CONCURRENCY).map(view)));
   }
 
   const get = async (id: string): Promise<RunView | undefined> => {
@@ -262,13 +265,17 @@ export async function openRuns(
 
     async list({ service, state, limit }) {
       const found: RunView[] = [];
-      const asked = services.filter((one) => service === undefined || one === service);
-      const types = LIST_TYPES.filter((some) => state === undefined || state in ENDED === (some === ENDED_TYPES));
-      // Ended jobs contain their state; that of the others is read from the queue.
-      const wanted = (job: RunJob): boolean => state === undefined || !(state in ENDED) || outcomeOf(job)?.state === state;
-      for (const [queue, some] of asked.flatMap((one) => types.map((some) => [announcesOf(one), some] as const))) {
+      const asked = services.filter((one) => service === undefined || one === service).map(queueOf);
+      const types = state === undefined ? [...LIVE_TYPES, ...ENDED_TYPES] : TYPES_OF[state];
+      const live = types.filter((type) => LIVE_TYPES.includes(type));
+      const ended = types.filter((type) => ENDED_TYPES.includes(type));
+      const lists = asked.flatMap((queue) => [
+        ...(live.length > 0 ? [liveRuns(queue, live)] : []),
+        ...ended.map((type) => endedRuns(queue, type, state)),
+      ]);
+      for (const list of lists) {
         let count = 0;
-        for await (const one of views(queue, [...some], wanted)) {
+        for await (const one of list) {
           if (state !== undefined && one.state !== state) continue;
           found.push(one);
           if (++count >= limit) break;
@@ -278,16 +285,15 @@ export async function openRuns(
     },
 
     async cancel(id) {
-      const announce = await find(id);
-      if (announce === undefined) return undefined;
-      if (outcomeOf(announce) === undefined) {
-        // Set the mark first: whatever happens to the job from here on, its worker and announce will see it.
-        await markCancelled(announce);
-        const work = await workOf(announce.data);
-        if (work !== undefined && work.finishedOn === undefined) {
-          await markCancelled(work);
-          // It may have been started or ended since; an ended job is kept.
-          if (WAITING.has(await work.getState())) await removeUnlessActive(work);
+      const job = await find(id);
+      if (job === undefined) return undefined;
+      if (outcomeOf(job) === undefined) {
+        const { work, cancel } = SERVICE_QUEUES[job.data.service];
+        // Set the mark first: whoever takes the run from here on will see it.
+        await backend.jobChanges.amend(work, id, { cancelled: true });
+        // Nobody may come to it for a long time. If it has been taken meanwhile, its worker sees the mark.
+        if (WAITING.has(await job.getState())) {
+          await backend.queue<CancelPayload>(cancel).add('cancel', { runId: id }, { jobId: id, ...CANCEL_OPTIONS });
         }
         await (await listeners()).wait(id, CANCEL_WAIT_MS);
       }
@@ -298,20 +304,17 @@ export async function openRuns(
       return answerOf(
         ANSWER_MS,
         (async () => {
-          const [announcing, work] = await Promise.all([
-            Promise.all(announces.map((queue) => queue.getJobCounts('waiting', 'active', 'delayed'))),
-            Promise.all(
-              workQueues.map((queue) => queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'completed', 'failed')),
-            ),
-          ]);
-          const sum = (counts: readonly Record<string, number>[], ...names: string[]) =>
+          const counts = await Promise.all(
+            queues.map((queue) => queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'completed', 'failed')),
+          );
+          const sum = (...names: string[]) =>
             counts.reduce((total, count) => names.reduce((subtotal, name) => subtotal + (count[name] ?? 0), total), 0);
           return {
-            queued: sum(work, 'waiting', 'prioritized'),
-            running: sum(work, 'active') + sum(announcing, 'waiting', 'active', 'delayed'),
-            retrying: sum(work, 'delayed'),
-            completed: sum(work, 'completed'),
-            failed: sum(work, 'failed'),
+            queued: sum('waiting', 'prioritized'),
+            running: sum('active'),
+            retrying: sum('delayed'),
+            completed: sum('completed'),
+            failed: sum('failed'),
           };
         })(),
         'The runs cannot be counted',
@@ -331,14 +334,24 @@ const CANCEL_WAIT_MS = 1_500;
 
 const WAITING: ReadonlySet<JobState | 'unknown'> = new Set(['waiting', 'prioritized', 'delayed'] as const);
 
-const ENDED: Readonly<Partial<Record<RunState, boolean>>> = { completed: true, failed: true, cancelled: true };
 const ENDED_TYPES: readonly JobType[] = ['completed', 'failed'];
-const LIST_TYPES: readonly (readonly JobType[])[] = [['waiting-children'], ['waiting', 'active', 'delayed', 'prioritized'], ENDED_TYPES];
+const LIVE_TYPES: readonly JobType[] = ['waiting', 'prioritized', 'delayed', 'active'];
+/** The states of the job of a run. */
+const TYPES_OF: Readonly<Record<RunState, readonly JobType[]>> = {
+  queued: ['waiting', 'prioritized'],
+  running: ['active', 'delayed'],
+  retrying: ['waiting', 'prioritized', 'delayed'],
+  completed: ['completed'],
+  failed: ['failed'],
+  cancelled: ['failed'],
+};
 
-/** The outcome computed by announce; for an announce job that failed for good, a failure made from its error. */
+/** The outcome that the job contains; for a job that failed otherwise, a failure made from its error. */
 function outcomeOf(job: RunJob): Outcome | undefined {
   if (job.finishedOn === undefined) return undefined;
   if (job.returnvalue !== null && typeof job.returnvalue === 'object') return job.returnvalue;
+  const told = decodeOutcome(job.failedReason);
+  if (told !== undefined) return told;
   const fault = job.data.cancelled === true ? cancelledFault() : decodeFault(job.failedReason);
   return failedOutcome(job.data, fault, new Date(job.finishedOn));
 }
@@ -348,28 +361,17 @@ function shownProgress({ records, quads, bytesRead, waiting }: RunProgress, outc
   return { records, quads, bytesRead, ...(waiting === undefined || outcome !== undefined ? {} : { waiting }) };
 }
 
-async function liveState(work: Job | undefined): Promise<RunState> {
-  if (work === undefined) return 'running';
-  switch (await work.getState()) {
+async function liveState(job: RunJob): Promise<RunState> {
+  // What follows its end is retried.
+  if (job.data.ended !== undefined) return 'running';
+  switch (await job.getState()) {
     case 'waiting':
     case 'prioritized':
-      return work.attemptsStarted > 0 ? 'retrying' : 'queued';
+      return job.attemptsStarted > 0 ? 'retrying' : 'queued';
     case 'delayed':
       return 'retrying';
     default:
       return 'running';
-  }
-}
-
-const markCancelled = (job: Job<RunPayload>): Promise<void> => job.updateData({ ...job.data, cancelled: true });
-
-/** Removes a waiting job, which lets announce run; a job that just became active is left to its worker. */
-async function removeUnlessActive(job: Job): Promise<void> {
-  try {
-    await job.remove();
-  } catch (error) {
-    if ((await job.getState()) === 'active') return;
-    throw error;
   }
 }
 

@@ -15,7 +15,7 @@ import { type FakeApi, startFakeApi } from '../support/service/fake.ts';
 import { ask } from '../support/service/process.ts';
 
 const {
-  announce: ANNOUNCE_QUEUE,
+  cancel: CANCEL_QUEUE,
   outbox: OUTBOX_QUEUE,
   slice: SLICE_QUEUE,
   work: TRANSFORM_QUEUE,
@@ -76,7 +76,7 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
   const why = missing === undefined ? '' : ` (skipped: ${missing})`;
   /** Cancels a run without the time that the route gives to its worker. */
   const forget = async (id: string): Promise<void> => {
-    for (const name of [TRANSFORM_QUEUE, ANNOUNCE_QUEUE]) await backend.queue(name).remove(id);
+    for (const name of [TRANSFORM_QUEUE, CANCEL_QUEUE]) await backend.queue(name).remove(id);
   };
   const at = (path: string, headers: Readonly<Record<string, string>>, method = 'GET') =>
     ask(`${api.url}/queues${path}`, { method, headers });
@@ -107,9 +107,6 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
     );
     expect(queues.every(({ readOnlyMode, allowRetries }) => readOnlyMode && !allowRetries)).toBe(true);
     expect(queues.find((queue) => queue.name === TRANSFORM_QUEUE)?.jobs.map((job) => job.id)).toEqual([id]);
-
-    const flow = await at(`/api/queues/${ANNOUNCE_QUEUE}/${id}/flow`, viewer);
-    expect(flow.body.flowRoot).toMatchObject({ id, queueName: ANNOUNCE_QUEUE, children: [{ id, queueName: TRANSFORM_QUEUE }] });
     await forget(id);
   });
 
@@ -120,12 +117,7 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
     const outbox = backend.queue(OUTBOX_QUEUE);
     const message = { topic: 'dead_letter_queue', key: id, value: '{"error":"http://ann:s3cret@files.example"}' };
     await outbox.add('dead-letter', { messages: [{ ...message, headers: { 'source-value': { base64: bytes } } }] }, { jobId: `o${id}` });
-    for (const path of [
-      '/',
-      `/api/queues?activeQueue=${TRANSFORM_QUEUE}`,
-      `/api/queues/${TRANSFORM_QUEUE}/${id}`,
-      `/api/queues/${ANNOUNCE_QUEUE}/${id}`,
-    ]) {
+    for (const path of ['/', `/api/queues?activeQueue=${TRANSFORM_QUEUE}`, `/api/queues/${TRANSFORM_QUEUE}/${id}`]) {
       const { status, body } = await at(path, operator);
       expect(status).toBe(200);
       expect(JSON.stringify(body)).not.toContain('s3cret');
@@ -144,14 +136,14 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
   check(`cancels a run that is taken out, and keeps one that has ended${why}`, async () => {
     const { id } = await runs.submit(request, {});
     expect((await at(`/api/queues/${TRANSFORM_QUEUE}/${id}/clean`, operator, 'PUT')).status).toBe(204);
-    // There is no announce worker: the mark determines the outcome.
-    expect((await backend.queue(ANNOUNCE_QUEUE).getJob(id))?.data).toMatchObject({ cancelled: true });
-    expect(await backend.queue(TRANSFORM_QUEUE).getJob(id)).toBeUndefined();
-    const worker = backend.worker(ANNOUNCE_QUEUE, async () => ({ state: 'cancelled', failure: {} }), {});
+    // There is no worker: the mark determines the outcome.
+    expect((await backend.queue(TRANSFORM_QUEUE).getJob(id))?.data).toMatchObject({ cancelled: true });
+    expect((await backend.queue(CANCEL_QUEUE).getJob(id))?.data).toEqual({ runId: id });
+    const worker = backend.worker(TRANSFORM_QUEUE, async () => ({ state: 'cancelled', failure: {} }), {});
     worker.run().catch(() => undefined);
     expect(await runs.outcome(id, 10_000)).toMatchObject({ state: 'cancelled' });
     await worker.close();
-    const again = await at(`/api/queues/${ANNOUNCE_QUEUE}/${id}/clean`, operator, 'PUT');
+    const again = await at(`/api/queues/${TRANSFORM_QUEUE}/${id}/clean`, operator, 'PUT');
     expect([again.status, again.body.code]).toEqual([409, 'request/conflict']);
     expect(await runs.get(id)).toMatchObject({ state: 'cancelled' });
   });
@@ -191,10 +183,10 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
       ['PATCH', `${job}/delay`],
       ['PUT', `${job}/remove-unprocessed-children`],
       ['POST', `/api/queues/${TRANSFORM_QUEUE}/add`],
-      ['PUT', `/api/queues/${ANNOUNCE_QUEUE}/retry/failed`],
-      ['PUT', `/api/queues/${ANNOUNCE_QUEUE}/retry/completed`],
+      ['PUT', `/api/queues/${TRANSFORM_QUEUE}/retry/failed`],
+      ['PUT', `/api/queues/${TRANSFORM_QUEUE}/retry/completed`],
       ['PUT', `/api/queues/${TRANSFORM_QUEUE}/clean/wait`],
-      ['PUT', `/api/queues/${ANNOUNCE_QUEUE}/clean/completed`],
+      ['PUT', `/api/queues/${TRANSFORM_QUEUE}/clean/completed`],
       ['PUT', `/api/queues/${TRANSFORM_QUEUE}/empty`],
       ['PUT', `/api/queues/${TRANSFORM_QUEUE}/obliterate`],
       ['PUT', `/api/queues/${SLICE_QUEUE}/some-slice/clean`],

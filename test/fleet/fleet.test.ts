@@ -30,6 +30,7 @@ const why = hasRedis ? '' : ' (skipped: there is no redis-server on the PATH)';
       LOCK_SECONDS: '2',
       STALLED_SECONDS: '1',
       SERVICE: 'semi-structured-transformer',
+      LOG_LEVEL: 'debug',
     };
     await writeFile(at('people.csv'), PEOPLE.csv);
     await writeFile(at('people.ttl'), peopleMapping('csv', 'people.csv'));

@@ -82,7 +82,7 @@ async function startSecureRedis(cwd: string): Promise<number> {
 }
 
 async function start(cwd: string, env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<ServiceProcess> {
-  const service = await startService({ cwd, args, env: { SERVICE: 'semi-structured-transformer', ...env } });
+  const service = await startService({ cwd, args, env: { SERVICE: 'semi-structured-transformer', LOG_LEVEL: 'debug', ...env } });
   closes(async () => {
     service.kill('SIGKILL');
     await service.exited;

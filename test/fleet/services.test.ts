@@ -70,6 +70,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
         QUEUE_URL: redis.url,
         QUEUE_PREFIX: prefix,
         SERVICE: service,
+        LOG_LEVEL: 'debug',
         DATA_DIR: at(`data-${prefix}-${service}`),
         RETRY_SECONDS: '1',
         TRIPLESTORE_TYPE: 'embedded',

@@ -39,6 +39,7 @@ const why = missingRedis === undefined ? '' : ` (not tested: ${missingRedis})`;
   const fleet = (store: ServiceProcess): Record<string, string> => ({
     QUEUE_URL: redis.url,
     SERVICE: 'graph-writer',
+    LOG_LEVEL: 'debug',
     LOCK_SECONDS: '2',
     STALLED_SECONDS: '1',
     TRIPLESTORE_TYPE: 'sparql',

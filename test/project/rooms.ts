@@ -257,6 +257,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'Kinds of jobs, runs, the backends of the queue, requests, messages and the schedule.',
     folders: {
       backend: 'Redis, PostgreSQL and the embedded queue behind one interface',
+      'backend/jobs': 'single jobs: changes of their data, locks, jobs that have lost their worker',
       messaging: 'the message bus and the outbox',
       'messaging/kafka': 'Kafka',
       requests: 'what `/process` takes',
@@ -278,7 +279,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   workers: {
-    purpose: 'Takes jobs from the queue: transform, write, announce; mapping threads; source messages.',
+    purpose: 'Takes jobs from the queue: transform, write, slice, cancel; mapping threads; source messages.',
     folders: {
       jobs: 'what is done for each kind of job',
       messaging: 'source messages and the outbox',

@@ -3,39 +3,48 @@
  *
  * Only the process that holds the lock of a job decides about it; all others only set marks that this process polls.
  */
-import { type Job, type Queue, UnrecoverableError, WaitingError } from 'bullmq';
-import type { RunPayload, RunProgress, Service } from '../../queues/jobs.ts';
+import { type Job, type Queue, WaitingError } from 'bullmq';
+import type { JobChanges } from '../../queues/backend/jobs/changes.ts';
+import { type RunPayload, type RunProgress, SERVICE_QUEUES, type Service } from '../../queues/jobs.ts';
 import { cancelledFault, encodeFault, killedFault } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { type TracedWork, traceRun } from '../../src/core/telemetry/trace.ts';
 
-/** What the jobs of one queue do. */
-export interface JobKind<D extends RunPayload, R> {
+/** What a job came to for good. */
+export type AttemptEnd<W> = { readonly result: W } | { readonly fault: Fault };
+
+/** What the jobs of one queue do. `W` is what their work gives, `R` the result of a job. */
+export interface JobKind<D extends RunPayload, W, R = W> {
   readonly noun: 'run' | 'slice';
   /** Does the work. @throws Fault */
-  work(job: Job<D, R>, context: AttemptContext): Promise<R>;
+  work(job: Job<D, R>, context: AttemptContext): Promise<W>;
   /** Asks the queue whether the job is still needed. Resolves to the fault to end it with; undefined: it is needed. */
   cancellation(job: Job<D, R>): Promise<Fault | undefined>;
+  /** Renews the lock, and asks as `cancellation` does. A lock that is lost is a fault, too. */
+  confirm(job: Job<D, R>, token: string, lockMs: number): Promise<Fault | undefined>;
   /** Removes the files of earlier attempts whose workers died. */
   cleanUp(job: Job<D, R>): Promise<void>;
   /** Called when a job becomes active in this process (1), and when its attempt has ended (-1). */
   onActive(change: 1 | -1): void;
-  /** Called when a job has ended for good; undefined: it completed. */
-  onEnded(fault: Fault | undefined): void;
+  /** Ends a job for good. Resolves to its result. @throws what makes BullMQ fail the job for good or take it again */
+  end(job: Job<D, R>, token: string, end: AttemptEnd<W>): Promise<R>;
 }
 
-/** The part of a kind that is the same where a job is the work of a whole run: it is needed until somebody cancels the run. */
-export const wholeRun = <D extends RunPayload, R>(
+/** The part of a kind that is the same where a job is a run: it is needed until somebody cancels it. */
+export const wholeRun = <D extends RunPayload, W, R>(
   queue: Pick<Queue<D>, 'getJob'>,
-): Pick<JobKind<D, R>, 'noun' | 'cancellation' | 'onEnded'> => ({
+  changes: JobChanges,
+): Pick<JobKind<D, W, R>, 'noun' | 'cancellation' | 'confirm'> => ({
   noun: 'run',
   async cancellation({ data }) {
     const now = await queue.getJob(data.runId);
     return now?.data.cancelled === true ? cancelledFault() : undefined;
   },
-  // Counted by the worker that announces the run.
-  onEnded: () => undefined,
+  async confirm({ id, data }, token, lockMs) {
+    const answer = await changes.confirm(SERVICE_QUEUES[data.service].work, id as string, token, lockMs);
+    return answer === 'held' ? undefined : answer === 'lost' ? lostFault() : cancelledFault();
+  },
 });
 
 /** One attempt of a job, passed to `work`. */
@@ -61,15 +70,15 @@ export const POLL_MS = 500;
 /** Abort reason for requeueing a job; not a failure. */
 const REQUEUE = new Fault('run/lost', 'The worker is stopping; the run goes back to the queue');
 
-export class Attempts<D extends RunPayload, R> {
-  private readonly kind: JobKind<D, R>;
+export class Attempts<D extends RunPayload, W, R = W> {
+  private readonly kind: JobKind<D, W, R>;
   private readonly settings: AttemptSettings;
   private readonly logger: Logger;
   /** The jobs of the attempts in this process: two of one job, where it was taken again after its lock was lost. */
   private readonly active = new Map<AbortController, string>();
   private draining = false;
 
-  constructor(kind: JobKind<D, R>, settings: AttemptSettings, logger: Logger) {
+  constructor(kind: JobKind<D, W, R>, settings: AttemptSettings, logger: Logger) {
     this.kind = kind;
     this.settings = settings;
     this.logger = logger;
@@ -112,21 +121,28 @@ export class Attempts<D extends RunPayload, R> {
     this.active.set(stop, id);
     this.kind.onActive(1);
     try {
-      const result = await this.attempt(job, token, stop);
-      this.kind.onEnded(undefined);
-      return result;
-    } catch (error) {
-      if (stop.signal.reason === REQUEUE) return this.requeue(job, token);
-      const fault = Fault.of(error);
-      this.settings.onFault?.(job.data.service, fault);
-      throw this.verdict(job, fault);
+      return await this.kind.end(job, token, await this.endOf(job, token, stop));
     } finally {
       this.active.delete(stop);
       this.kind.onActive(-1);
     }
   }
 
-  private async attempt(job: Job<D, R>, token: string, stop: AbortController): Promise<R> {
+  /** @throws what makes BullMQ retry the job or requeue it */
+  private async endOf(job: Job<D, R>, token: string, stop: AbortController): Promise<AttemptEnd<W>> {
+    // Stored by the worker that had the job before.
+    if (job.data.ended !== undefined) return { fault: lostFault() };
+    try {
+      return { result: await this.attempt(job, token, stop) };
+    } catch (error) {
+      if (stop.signal.reason === REQUEUE) return this.requeue(job, token);
+      const fault = Fault.of(error);
+      this.settings.onFault?.(job.data.service, fault);
+      return this.verdict(job, fault);
+    }
+  }
+
+  private async attempt(job: Job<D, R>, token: string, stop: AbortController): Promise<W> {
     if (job.data.cancelled === true) throw cancelledFault();
     if (job.stalledCounter >= this.settings.maxStarts) {
       await this.kind.cleanUp(job);
@@ -148,9 +164,7 @@ export class Attempts<D extends RunPayload, R> {
   /** The last chance to keep an obsolete attempt from publishing. */
   private async assertMayCommit(job: Job<D, R>, token: string): Promise<void> {
     try {
-      // At once: either answer may be outdated when it arrives, whichever was asked for first.
-      const [held, fault] = await Promise.all([job.extendLock(token, this.settings.lockMs), this.kind.cancellation(job)]);
-      if (held === 0) throw lostFault();
+      const fault = await this.kind.confirm(job, token, this.settings.lockMs);
       if (fault !== undefined) throw fault;
     } catch (error) {
       if (error instanceof Fault) throw error;
@@ -189,15 +203,13 @@ export class Attempts<D extends RunPayload, R> {
     };
   }
 
-  private verdict(job: Job<D, R>, fault: Fault): Error {
+  /** The end of the job, if its attempts are over. @throws Error — it is retried */
+  private verdict(job: Job<D, R>, fault: Fault): AttemptEnd<W> {
     const attempts = job.opts.attempts ?? 1;
-    if (!fault.retriable || job.attemptsMade + 1 >= attempts) {
-      this.kind.onEnded(fault);
-      return new UnrecoverableError(encodeFault(fault));
-    }
+    if (!fault.retriable || job.attemptsMade + 1 >= attempts) return { fault };
     METRICS.retries.inc({ code: fault.code });
     this.logger.warn({ ...fieldsOf(job), code: fault.code, reason: fault.message }, `${this.kind.noun} retried`);
-    return new Error(encodeFault(fault));
+    throw new Error(encodeFault(fault));
   }
 
   private async requeue(job: Job<D, R>, token: string): Promise<never> {
@@ -213,4 +225,4 @@ export function fieldsOf(job: Job<RunPayload>): TracedWork {
   return { run: runId, ...(slice === undefined ? {} : { slice: slice.index }), attempt: job.attemptsStarted };
 }
 
-const lostFault = (): Fault => new Fault('run/lost', 'This worker lost the lock of the run');
+export const lostFault = (): Fault => new Fault('run/lost', 'This worker lost the lock of the run');

@@ -1,12 +1,13 @@
 /** What takes the transform, write and slice jobs of the services of a process. */
 import type { Processor, Worker } from 'bullmq';
 import type { QueueBackend, WorkerSettings } from '../../queues/backend/backend.ts';
-import type { StalledBackoff } from '../../queues/backend/stalled-jobs.ts';
-import { type RunPayload, SERVICE_QUEUES, type Service } from '../../queues/jobs.ts';
+import type { StalledBackoff } from '../../queues/backend/jobs/stalled-jobs.ts';
+import { type Outcome, type RunPayload, SERVICE_QUEUES, type Service } from '../../queues/jobs.ts';
 import type { Snapshot } from '../../src/config/options/options.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import type { ThreadPool } from '../threads/pool.ts';
 import type { Attempts } from './attempts.ts';
+import type { RunEnd } from './run-end.ts';
 import { sliceAttempts } from './slices.ts';
 import type { TaskSettings } from './task.ts';
 import { transformAttempts } from './transform.ts';
@@ -25,6 +26,8 @@ export interface JobWorkerOptions {
   readonly pool: ThreadPool;
   readonly settings: TaskSettings & WriteSettings;
   readonly snapshot: Pick<Snapshot, 'WORKER_CONCURRENCY' | 'WRITE_CONCURRENCY'>;
+  /** What follows the last attempt of a run. */
+  readonly end: RunEnd;
   /** Of all workers. */
   readonly common: WorkerSettings;
   readonly logger: Logger;
@@ -40,27 +43,27 @@ export const openJobWorkers = (services: readonly Service[], options: JobWorkerO
   services.flatMap((service) => workersOf(service, options));
 
 function workersOf(service: Service, options: JobWorkerOptions): readonly JobWorker[] {
-  const { backend, pool, settings, logger } = options;
+  const { backend, pool, settings, end, logger } = options;
   const { WORKER_CONCURRENCY: concurrency, WRITE_CONCURRENCY } = options.snapshot;
   if (service === 'graph-writer') {
-    const writes = writeAttempts(backend, pool, settings, logger);
+    const writes = writeAttempts(backend, pool, settings, end, logger);
     return [open(service, 'run', SERVICE_QUEUES[service].work, writes, WRITE_CONCURRENCY, options)];
   }
   const { work, slice } = SERVICE_QUEUES[service];
   return [
-    open(service, 'run', work, transformAttempts(service, backend, pool, settings, logger), concurrency, options),
+    open(service, 'run', work, transformAttempts(service, backend, pool, settings, end, logger), concurrency, options),
     // A separate worker with the same concurrency: transform jobs that wait for slices must not block the slices.
     open(service, 'slice', slice, sliceAttempts(service, backend, pool, settings, logger), concurrency, options),
   ];
 }
 
-function open<D extends RunPayload, R>(
+function open<D extends RunPayload, W, R>(
   service: Service,
   noun: JobWorker['noun'],
   queue: string,
-  attempts: Attempts<D, R>,
+  attempts: Attempts<D, W, R>,
   concurrency: number,
-  { backend, common, logger }: JobWorkerOptions,
+  { backend, end, common, logger }: JobWorkerOptions,
 ): JobWorker {
   const process: Processor<D, R> = (job, token) => attempts.process(job, token as string);
   const stalledBackoff = noun === 'run' ? RUN_BACKOFF : SLICE_BACKOFF;
@@ -70,5 +73,6 @@ function open<D extends RunPayload, R>(
     METRICS.stalls.inc();
     logger.warn({ [noun]: id }, `${noun} stalled`);
   });
+  if (noun === 'run') end.watch(worker as unknown as Worker<RunPayload, Outcome>);
   return { service, noun, worker: worker as unknown as Worker, attempts };
 }

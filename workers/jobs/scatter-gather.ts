@@ -8,7 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, JobsOptions, Queue } from 'bullmq';
 import { bandOf, type FairQueueing, prioritiesFrom, urgencyOf } from '../../queues/backend/fair-queueing.ts';
-import type { SlicePayload, SliceResult, TransformPayload, TransformResult } from '../../queues/jobs.ts';
+import type { Outcome, SlicePayload, SliceResult, TransformPayload } from '../../queues/jobs.ts';
 import { decodeFault } from '../../queues/runs/outcome.ts';
 import { atMost, LinkedAbort } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -40,7 +40,7 @@ const RETENTION = { age: 24 * 3600 };
 export class ScatterGather {
   private readonly queue: SliceQueue;
   private readonly fairQueueing: FairQueueing;
-  private readonly job: Job<TransformPayload, TransformResult>;
+  private readonly job: Job<TransformPayload, Outcome>;
   private readonly task: Task;
   private readonly context: AttemptContext;
   /** Also aborted by `end`: the thread may be gone while slices are still running. */
@@ -49,7 +49,7 @@ export class ScatterGather {
   private work: Promise<readonly SliceResult[]> | undefined;
 
   /** @param job the transform job, with its current attempt */
-  constructor(queue: SliceQueue, turns: FairQueueing, job: Job<TransformPayload, TransformResult>, task: Task, turn: AttemptContext) {
+  constructor(queue: SliceQueue, turns: FairQueueing, job: Job<TransformPayload, Outcome>, task: Task, turn: AttemptContext) {
     this.queue = queue;
     this.fairQueueing = turns;
     this.job = job;

@@ -2,15 +2,15 @@
  * The slice job: maps one slice of a run in a thread, while its transform job waits for it somewhere in the fleet. It writes under
  * temporary names and never renames, so an obsolete slice is harmless.
  */
-import type { Job } from 'bullmq';
+import { type Job, UnrecoverableError } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import { SERVICE_QUEUES, type SlicePayload, type SliceResult, type Transformer, type TransformPayload } from '../../queues/jobs.ts';
-import { cancelledFault } from '../../queues/runs/outcome.ts';
+import { cancelledFault, encodeFault } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { removeEarlier, removeEarlierSpills } from '../output/output.ts';
 import type { ThreadPool } from '../threads/pool.ts';
-import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
+import { type AttemptSettings, Attempts, fieldsOf, type JobKind, lostFault } from './attempts.ts';
 import { pathsOf, type TaskSettings, taskOf } from './task.ts';
 
 export function sliceAttempts(
@@ -23,6 +23,13 @@ export function sliceAttempts(
   const queues = SERVICE_QUEUES[service];
   const queue = backend.queue<SlicePayload, SliceResult>(queues.slice);
   const transforms = backend.queue<TransformPayload>(queues.work);
+
+  const cancellation = async ({ id, data }: Job<SlicePayload, SliceResult>): Promise<Fault | undefined> => {
+    const [slice, run] = await Promise.all([queue.getJob(id as string), transforms.getJob(data.runId)]);
+    if (slice?.data.cancelled === true || run?.data.cancelled === true) return cancelledFault();
+    const waits = run?.finishedOn === undefined && run?.attemptsStarted === data.attempt && run.data.submittedAt === data.submittedAt;
+    return waits ? undefined : new Fault('run/cancelled', 'The attempt of the run that needed this slice has ended');
+  };
 
   const kind: JobKind<SlicePayload, SliceResult> = {
     noun: 'slice',
@@ -37,11 +44,12 @@ export function sliceAttempts(
       return { ...result, time: { startedAt, milliseconds: Date.now() - startedAt } };
     },
 
-    async cancellation({ id, data }) {
-      const [slice, run] = await Promise.all([queue.getJob(id as string), transforms.getJob(data.runId)]);
-      if (slice?.data.cancelled === true || run?.data.cancelled === true) return cancelledFault();
-      const waits = run?.finishedOn === undefined && run?.attemptsStarted === data.attempt && run.data.submittedAt === data.submittedAt;
-      return waits ? undefined : new Fault('run/cancelled', 'The attempt of the run that needed this slice has ended');
+    cancellation: (job) => cancellation(job),
+
+    async confirm(job, token, lockMs) {
+      // At once: either answer may be outdated when it arrives, whichever was asked for first.
+      const [held, fault] = await Promise.all([job.extendLock(token, lockMs), cancellation(job)]);
+      return held === 0 ? lostFault() : fault;
     },
 
     async cleanUp(job) {
@@ -51,7 +59,12 @@ export function sliceAttempts(
     },
 
     onActive: (change) => METRICS.activeSlices.inc(change),
-    onEnded: (fault) => METRICS.slices.inc({ state: stateOf(fault) }),
+
+    async end(_, __, end) {
+      METRICS.slices.inc({ state: stateOf('fault' in end ? end.fault : undefined) });
+      if ('fault' in end) throw new UnrecoverableError(encodeFault(end.fault));
+      return end.result;
+    },
   };
   return new Attempts(kind, settings, logger);
 }

@@ -74,6 +74,7 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
         directory: await settings.functionDirectory(data.functions.version, data.service),
         limits: data.functions.limits,
       },
+      // The pool of threads gives a run more.
       threads: 1,
       spillDirectory,
     },

@@ -1,9 +1,10 @@
 /**
- * The transform job: one attempt to map a run, in a thread. If the engine cuts the run into slices, its thread holds the state of the data
+ * The transform job: a run, each attempt of which maps its inputs in a thread. If the engine cuts the run into slices, its thread holds the state of the data
  * while this job waits for the slice jobs, and then publishes their output.
  */
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import {
+  type Outcome,
   SERVICE_QUEUES,
   type SlicePayload,
   type SliceResult,
@@ -17,6 +18,7 @@ import { inPresentSpan } from '../../src/core/telemetry/trace.ts';
 import { removeAll, removeSpills } from '../output/output.ts';
 import type { ThreadPool } from '../threads/pool.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind, wholeRun } from './attempts.ts';
+import type { RunEnd } from './run-end.ts';
 import { ScatterGather } from './scatter-gather.ts';
 import { type AttemptPaths, type PathSettings, pathsOf, type TaskSettings, taskOf } from './task.ts';
 
@@ -25,13 +27,14 @@ export function transformAttempts(
   backend: QueueBackend,
   pool: ThreadPool,
   settings: AttemptSettings & TaskSettings,
+  end: RunEnd,
   logger: Logger,
-): Attempts<TransformPayload, TransformResult> {
+): Attempts<TransformPayload, TransformResult, Outcome> {
   const queues = SERVICE_QUEUES[service];
   const slices = backend.queue<SlicePayload, SliceResult>(queues.slice);
 
-  const kind: JobKind<TransformPayload, TransformResult> = {
-    ...wholeRun(backend.queue<TransformPayload>(queues.work)),
+  const kind: JobKind<TransformPayload, TransformResult, Outcome> = {
+    ...wholeRun(backend.queue<TransformPayload>(queues.work), backend.jobChanges),
 
     async work(job, context) {
       const { data } = job;
@@ -39,7 +42,7 @@ export function transformAttempts(
       const startedAt = Date.now();
       const task = await taskOf(data, String(job.attemptsStarted), settings);
       METRICS.attempts.inc();
-      logger.info({ ...fieldsOf(job), service: data.service, mapping: data.mappings }, 'run started');
+      logger.debug({ ...fieldsOf(job), service: data.service, mapping: data.mappings }, 'run started');
       const scatterGather = new ScatterGather(slices, backend.fairQueueing, job, task, context);
       try {
         const result = await pool.run(task, {
@@ -60,6 +63,8 @@ export function transformAttempts(
     },
 
     cleanUp: (job) => cleanUpRun(job.data, settings),
+
+    end: (job, token, ended) => end.process(job, token, ended),
 
     onActive: (change) => METRICS.activeRuns.inc(change),
   };

@@ -1,7 +1,7 @@
-/** The write job: one attempt to write the inputs of a run to the target, in a thread. Resumes from the position of an earlier attempt. */
+/** The write job: a run, each attempt of which writes its inputs to the target, in a thread. Resumes from the position of an earlier attempt. */
 import type { Job } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
-import { type RunProgress, SERVICE_QUEUES, type WritePayload, type WriteResult } from '../../queues/jobs.ts';
+import { type Outcome, type RunProgress, SERVICE_QUEUES, type WritePayload, type WriteResult } from '../../queues/jobs.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import type { S3Access } from '../../src/storage/s3-access.ts';
@@ -10,6 +10,7 @@ import { removeAll, removeSpills } from '../output/output.ts';
 import type { WriteTask } from '../task.ts';
 import type { TaskHooks, ThreadPool } from '../threads/pool.ts';
 import { type AttemptContext, type AttemptSettings, Attempts, fieldsOf, type JobKind, wholeRun } from './attempts.ts';
+import type { RunEnd } from './run-end.ts';
 import { type PathSettings, pathsOf } from './task.ts';
 
 export interface WriteSettings extends AttemptSettings {
@@ -26,10 +27,11 @@ export function writeAttempts(
   backend: QueueBackend,
   pool: ThreadPool,
   settings: WriteSettings,
+  end: RunEnd,
   logger: Logger,
-): Attempts<WritePayload, WriteResult> {
-  const kind: JobKind<WritePayload, WriteResult> = {
-    ...wholeRun(backend.queue<WritePayload>(SERVICE_QUEUES['graph-writer'].work)),
+): Attempts<WritePayload, WriteResult, Outcome> {
+  const kind: JobKind<WritePayload, WriteResult, Outcome> = {
+    ...wholeRun(backend.queue<WritePayload>(SERVICE_QUEUES['graph-writer'].work), backend.jobChanges),
 
     async work(job, context) {
       const started = performance.now();
@@ -37,7 +39,10 @@ export function writeAttempts(
       const task = await writeTaskOf(job, settings);
       METRICS.attempts.inc();
       const { type } = task.request.target;
-      logger.info({ ...fieldsOf(job), service: job.data.service, target: type, resumed: task.request.resume !== undefined }, 'run started');
+      logger.debug(
+        { ...fieldsOf(job), service: job.data.service, target: type, resumed: task.request.resume !== undefined },
+        'run started',
+      );
       const result = await pool.write(task, { ...context, ...progressHooks(job, context, settings, logger) });
       METRICS.bytesRead.inc(result.report.bytesRead);
       METRICS.spilled.inc(result.report.bytesSpilled);
@@ -47,6 +52,8 @@ export function writeAttempts(
 
     cleanUp: (job) => cleanUpWrite(job.data, settings),
 
+    end: (job, token, ended) => end.process(job, token, ended),
+
     onActive: (change) => METRICS.activeWrites.inc(change),
   };
   return new Attempts(kind, settings, logger);
@@ -54,7 +61,7 @@ export function writeAttempts(
 
 /** Stores in the progress of the job, and logs once, that the target is unavailable. */
 function progressHooks(
-  job: Job<WritePayload, WriteResult>,
+  job: Job<WritePayload, Outcome>,
   context: AttemptContext,
   { onFault }: WriteSettings,
   logger: Logger,
@@ -81,7 +88,7 @@ function progressHooks(
   };
 }
 
-const progressOf = ({ progress }: Job<WritePayload, WriteResult>): RunProgress | undefined =>
+const progressOf = ({ progress }: Job<WritePayload, Outcome>): RunProgress | undefined =>
   typeof progress === 'object' ? (progress as unknown as RunProgress) : undefined;
 
 /** Removes the files of a run that did not complete; statements in the target stay. */
@@ -91,7 +98,7 @@ export async function cleanUpWrite(run: WritePayload, settings: PathSettings): P
   await removeSpills(paths.spillDirectory);
 }
 
-async function writeTaskOf(job: Job<WritePayload, WriteResult>, settings: WriteSettings): Promise<WriteTask> {
+async function writeTaskOf(job: Job<WritePayload, Outcome>, settings: WriteSettings): Promise<WriteTask> {
   const { data } = job;
   const attempt = String(job.attemptsStarted);
   // Asked for at once, the options are read once.

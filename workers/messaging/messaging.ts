@@ -10,11 +10,11 @@ import type { Runs } from '../../queues/runs/contract.ts';
 import type { ConfigStore } from '../../src/config/store.ts';
 import type { Fault } from '../../src/core/fault.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
-import type { PublishOutcome } from '../jobs/announce.ts';
+import type { PublishOutcome } from '../jobs/run-end.ts';
 import { startConsumers } from './consume.ts';
 
 export interface Messaging {
-  /** For `announce`. */
+  /** For the ends of runs. */
   readonly publish: PublishOutcome;
   /** Sends a message that the provenance of a run could not be recorded. */
   provenanceFailed(run: RunPayload, fault: Fault): Promise<void>;
@@ -61,10 +61,13 @@ export async function openMessaging(backend: QueueBackend, options: MessagingOpt
     logger,
   );
   return {
-    async publish(run, outcome) {
-      const snapshot = config.snapshot();
-      const announcement = messagesOf(run, outcome, snapshot, new Date());
-      if (bus.hasConsumer(topicOf(announcement.kind, snapshot))) await outbox.add(run.service, announcement);
+    publish: {
+      has(run, outcome) {
+        const snapshot = config.snapshot();
+        const { kind, messages } = messagesOf(run, outcome, snapshot, new Date());
+        return messages.length > 0 && bus.hasConsumer(topicOf(kind, snapshot));
+      },
+      add: (run, outcome) => outbox.add(run.service, messagesOf(run, outcome, config.snapshot(), new Date())),
     },
     async provenanceFailed(run, fault) {
       const snapshot = config.snapshot();

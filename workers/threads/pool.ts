@@ -18,6 +18,8 @@ import type { FromThread, TargetOutage, ThreadCommand, ThreadData, ThreadResult,
 
 export interface PoolOptions {
   readonly memoryMb: number;
+  /** For mapping, shared by the runs: one takes what no other has, and at least one. Undefined: one for each run. */
+  readonly threads?: number;
   /** URL of the module that exports `executeRun`; undefined: the built-in engine. */
   readonly engine?: string;
 }
@@ -49,6 +51,8 @@ export class ThreadPool {
   private readonly all = new Set<Worker>();
   /** Running tasks: the memory that their threads report, and how to end them. */
   private readonly running = new Map<Worker, RunningTask>();
+  /** Threads for mapping of the running tasks. */
+  private mapping = 0;
   private closed = false;
 
   constructor(options: PoolOptions, logger: Logger) {
@@ -68,12 +72,23 @@ export class ThreadPool {
    *   otherwise
    */
   run(task: Task, hooks: TaskHooks): Promise<RunResult> {
-    return this.dispatch({ kind: 'run', task }, hooks) as Promise<RunResult>;
+    const threads = Math.max(1, (this.options.threads ?? 1) - this.mapping);
+    return this.map({ ...task, request: { ...task.request, threads } }, hooks) as Promise<RunResult>;
   }
 
-  /** As `run`, for a slice; its files keep their temporary names. */
+  /** As `run`, for a slice, which has one thread; its files keep their temporary names. */
   runSlice(task: Task, hooks: TaskHooks): Promise<SliceResult> {
-    return this.dispatch({ kind: 'run', task }, hooks) as Promise<SliceResult>;
+    return this.map(task, hooks) as Promise<SliceResult>;
+  }
+
+  private async map(task: Task, hooks: TaskHooks): Promise<ThreadResult> {
+    const { threads } = task.request;
+    this.mapping += threads;
+    try {
+      return await this.dispatch({ kind: 'run', task }, hooks);
+    } finally {
+      this.mapping -= threads;
+    }
   }
 
   /** As `run`, for the graph writer. */

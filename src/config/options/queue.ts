@@ -66,6 +66,16 @@ export const QUEUE_OPTIONS = {
     summary: 'Runs of one transformer that a worker process maps at the same time, each in a thread of its own.',
     start: 'it belongs to one machine, not to the fleet',
   },
+  WORKER_THREADS: {
+    path: 'worker.threads',
+    type: 'integer',
+    default: 1,
+    minimum: 1,
+    maximum: 64,
+    summary:
+      'Threads for mapping that the runs of a worker process share. A run of large inputs takes all that no other run has when it begins, and every run has one.',
+    start: 'it belongs to one machine, not to the fleet',
+  },
   THREAD_MEMORY_MB: {
     path: 'worker.threadMemoryMb',
     type: 'integer',

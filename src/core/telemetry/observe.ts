@@ -72,7 +72,7 @@ const on = { registers: [registry] };
 
 /** All metrics in one table: what is counted, where, and in which unit. */
 export const METRICS = {
-  /** Ended runs. Counted by the worker that announces the outcome. */
+  /** Ended runs. Counted by the worker that ended the run. */
   runs: new Counter({ name: 'rml_runs_total', help: 'Ended runs, by service and state', labelNames: ['service', 'state'], ...on }),
   faults: new Counter({ name: 'rml_run_faults_total', help: 'Runs that failed, by the code of their fault', labelNames: ['code'], ...on }),
   /** From taking the job to its end, for completed and failed attempts. */
@@ -105,7 +105,7 @@ export const METRICS = {
     help: 'Runs and slices that were taken from a worker that gave no sign of life',
     ...on,
   }),
-  /** Counted by the worker that announces the outcome. */
+  /** Counted by the worker that ended the run. */
   limitsHit: new Counter({
     name: 'rml_limits_hit_total',
     help: 'Runs that a limit has ended, by the option that sets it',

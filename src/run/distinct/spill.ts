@@ -4,6 +4,7 @@
  * All files of a run are in one private directory that is removed with the run. Adding is synchronous and buffered; `SpillSpace.flush`
  * writes full buffers and is called once per batch.
  */
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { partitionOf } from '../../core/hash.ts';
@@ -90,7 +91,8 @@ export class SpillSpace {
 
   async remove(): Promise<void> {
     for (const file of this.#files) await file.close();
-    await rm(this.#directory, { recursive: true, force: true });
+    // Most runs spill nothing, and looking for what is to be removed takes several turns of the event loop.
+    if (existsSync(this.#directory)) await rm(this.#directory, { recursive: true, force: true });
   }
 }
 

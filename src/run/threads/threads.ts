@@ -1,7 +1,7 @@
 /** Executes a run in several threads: they map, this one writes their output in order of arrival. */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { resourceLimits, Worker } from 'node:worker_threads';
 import { atMost } from '../../core/abort.ts';
 import { bundled } from '../../core/compiled.ts';
 import { Fault, type FaultData } from '../../core/fault.ts';
@@ -51,6 +51,15 @@ export async function executeInThreads(
   }
 }
 
+function threadFault(error: Error): Error {
+  if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
+  return new Fault('limit/exceeded', 'A mapping thread of the run needed more memory than a thread may use', {
+    limit: 'THREAD_MEMORY_MB',
+    hint: 'Raise THREAD_MEMORY_MB, lower MEMORY_BUDGET_MB, or split the input',
+    cause: error,
+  });
+}
+
 const cancelled = (): Fault => new Fault('run/cancelled', 'The run was cancelled');
 
 /** A group whose units are being handed out. */
@@ -95,7 +104,9 @@ class RunThreads {
     this.#budget = new SharedBudget(request.memoryBudgetBytes, budget);
     const packed = packSecrets({ ...request, threads: 1 });
     const workerData: ThreadData = { request: packed, snapshots: division.snapshots, digest, keyed, budget };
-    this.#threads = Array.from({ length: division.threads }, () => new Worker(bundled('src/run/threads/thread.js'), { workerData }));
+    // Those of a thread that has limits have the same ones.
+    const options = { workerData, ...(resourceLimits?.maxOldGenerationSizeMb === undefined ? {} : { resourceLimits }) };
+    this.#threads = Array.from({ length: division.threads }, () => new Worker(bundled('src/run/threads/thread.js'), options));
   }
 
   async execute(): Promise<readonly ScansResult[]> {
@@ -109,7 +120,7 @@ class RunThreads {
         cancel = () => reject(cancelled());
         this.#hooks.signal?.addEventListener('abort', cancel);
         for (const thread of this.#threads) {
-          thread.on('error', reject);
+          thread.on('error', (error) => reject(threadFault(error)));
           thread.on('exit', () => reject(new Fault('internal/error', 'A mapping thread ended before its work')));
           thread.on('message', (message: FromThread) => {
             try {

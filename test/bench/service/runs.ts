@@ -1,5 +1,6 @@
 /**
- * Many tiny runs through the API of a fleet on a Redis of its own: runs a second, the wait of each caller, memory and CPU time.
+ * Many tiny runs through the API of a fleet on a Redis of its own, or of one process with the embedded queue: runs a second, the wait of each
+ * caller, memory and CPU time.
  *
  * The load generator is this process, on the same cores: what it costs is part of the result, and told.
  */
@@ -31,10 +32,11 @@ interface ProcessMeasurement {
   readonly endMb: number;
 }
 
-/** How the four places for runs lie. */
+/** How the four places for runs lie. Without workers one process does everything, with the embedded queue. */
 export const RUN_FLEETS = {
   runs: { workers: 4, concurrency: 1 },
   'runs-1-process': { workers: 1, concurrency: 4 },
+  'runs-embedded': { workers: 0, concurrency: 4 },
 } as const;
 
 const CONNECTIONS = 64;
@@ -52,22 +54,26 @@ export async function benchRuns(fleet: keyof typeof RUN_FLEETS, count: number): 
   const { runsPerSecond, milliseconds, processes, wrong } = measured;
   const { workers, concurrency } = RUN_FLEETS[fleet];
   const waits = Object.entries(milliseconds).map(([name, value]) => `${name} ${value.toFixed(0)} ms`);
-  console.log(`\n${fleet}: ${count} runs, ${workers} × WORKER_CONCURRENCY=${concurrency}; load of the machine before: ${load.toFixed(1)}`);
+  const places = workers === 0 ? `one process, WORKER_CONCURRENCY=${concurrency}` : `${workers} × WORKER_CONCURRENCY=${concurrency}`;
+  console.log(`\n${fleet}: ${count} runs, ${places}; load of the machine before: ${load.toFixed(1)}`);
   console.log(`${runsPerSecond.toFixed(0)} runs/s; ${waits.join(', ')}; ${wrong === undefined ? 'ok' : `WRONG: ${wrong}`}`);
+  const total = processes.reduce((sum, { cpuMilliseconds }) => sum + cpuMilliseconds, 0);
   const rows = processes.map((one) => [one.name, one.cpuMilliseconds.toFixed(2), one.halfMb.toFixed(0), one.endMb.toFixed(0)]);
+  rows.push(['all of them', total.toFixed(2), '', '']);
   console.log(table([['process', 'CPU ms a run', 'MB at half', 'MB at the end'], ...rows]));
   return wrong === undefined;
 }
 
 async function measureRuns(fleet: keyof typeof RUN_FLEETS, count: number): Promise<RunsMeasurement | { readonly skip: string }> {
-  const redis = await startRedis();
-  if ('skip' in redis) return redis;
+  const { workers, concurrency } = RUN_FLEETS[fleet];
+  const redis = workers === 0 ? undefined : await startRedis();
+  if (redis !== undefined && 'skip' in redis) return redis;
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-runs-'));
   const started: ServiceProcess[] = [];
-  const start = async (role: string, concurrency = 1): Promise<ServiceProcess> => {
+  const start = async (role: string): Promise<ServiceProcess> => {
     const env = {
       SERVICE: 'semi-structured-transformer',
-      QUEUE_URL: redis.url,
+      QUEUE_URL: redis?.url ?? 'embedded:',
       LOG_LEVEL: 'info',
       WORKER_CONCURRENCY: String(concurrency),
       ...(role === 'worker' ? { PORT: '0' } : {}),
@@ -79,15 +85,14 @@ async function measureRuns(fleet: keyof typeof RUN_FLEETS, count: number): Promi
   try {
     await writeFile(join(directory, 'people.csv'), PEOPLE.csv);
     await writeFile(join(directory, 'people.ttl'), peopleMapping('csv', 'people.csv'));
-    const { workers, concurrency } = RUN_FLEETS[fleet];
-    const [api] = await Promise.all([start('api'), ...Array.from({ length: workers }, () => start('worker', concurrency))]);
+    const [api] = await Promise.all([start(workers === 0 ? 'all' : 'api'), ...Array.from({ length: workers }, () => start('worker'))]);
     const body = JSON.stringify({ inputFileURL: join(directory, 'people.csv'), mappingURL: join(directory, 'people.ttl') });
     const post = poster(`${api.url}/process`, body);
     await post(WARM_UP, 'warm');
     const watched = [
       { name: 'load generator', pid: process.pid },
-      { name: 'redis-server', pid: redis.pid },
-      { name: 'api', pid: api.pid },
+      ...(redis === undefined ? [] : [{ name: 'redis-server', pid: redis.pid }]),
+      { name: workers === 0 ? 'service' : 'api', pid: api.pid },
       ...started.filter((one) => one !== api).map(({ pid }, i) => ({ name: `worker ${i + 1}`, pid })),
     ];
     const before = watched.map(({ pid }) => lookAt(pid));
@@ -114,7 +119,7 @@ async function measureRuns(fleet: keyof typeof RUN_FLEETS, count: number): Promi
     };
   } finally {
     await Promise.all(started.map((one) => one.stop()));
-    await redis.stop();
+    await redis?.stop();
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -32,6 +32,8 @@ const MAPPING_FILE = 'files.ttl';
 const SETTINGS = {
   SERVICE: 'all',
   QUEUE_PREFIX: PREFIX,
+  // A line for each start of a run: which worker held it.
+  LOG_LEVEL: 'debug',
   // A lost worker is noticed within seconds.
   LOCK_SECONDS: String(LOCK_SECONDS),
   STALLED_SECONDS: String(STALLED_SECONDS),

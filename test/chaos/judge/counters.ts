@@ -5,8 +5,8 @@
  * lines before the request, at most those before the answer. A killed process loses what it counted after the last request and the lines
  * not yet written, so only the first half holds for it.
  *
- * All logs together have one line for each recorded outcome, except for those that ended just before a worker was killed, and one more for
- * each repeated announcement, which requires a fault in between.
+ * All logs together have one line for each recorded outcome, except for those that ended just before a worker was killed or lost its
+ * connection to the queue: a line is written when the queue has said that it has the outcome.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TopicContents } from '../fleet/messages.ts';
@@ -150,7 +150,9 @@ function judgeAnnouncements(
     if (all.length === 0) {
       const endedAt = ledger.endOf(key) ?? 0;
       const late = UNDER_WAY_MS + delays.longest(spanOf(endedAt, endedAt + UNDER_WAY_MS));
-      if (kills.some((killedAt) => killedAt >= endedAt && killedAt <= endedAt + late)) lost++;
+      // The queue may have taken the outcome without having said so.
+      const wasAway = coveredMs(spanOf(endedAt - UNDER_WAY_MS, endedAt + late), redis.away) > 0;
+      if (wasAway || kills.some((killedAt) => killedAt >= endedAt && killedAt <= endedAt + late)) lost++;
       else ledger.violation(key, 'no log says how the run ended');
     }
     for (const [i, { at, state, log }] of all.entries()) {

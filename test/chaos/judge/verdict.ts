@@ -15,7 +15,7 @@ import type { GroundTruth } from './ground-truth.ts';
 const QUEUES = queuesOf(ALL_SERVICES).map(({ name }) => name);
 /** Queues whose jobs must not fail: a failed job is a lost one. */
 const MUST_NOT_FAIL: ReadonlySet<string> = new Set(
-  ALL_SERVICES.flatMap((service) => [SERVICE_QUEUES[service].announce, SERVICE_QUEUES[service].outbox]),
+  ALL_SERVICES.flatMap((service) => [SERVICE_QUEUES[service].cancel, SERVICE_QUEUES[service].outbox]),
 );
 /** Locks of workers killed last live for LOCK_SECONDS; messages wait for brokers that were away. */
 const REST_LIMIT_MS = 30_000;
@@ -109,8 +109,10 @@ async function judgeQueue({ redis, url }: World, runs: readonly PlannedRun[], le
   client.on('error', () => undefined);
   try {
     for (const what of await findActivity(client)) ledger.violation(undefined, what);
-    const announced = ALL_SERVICES.map((service) => client.zcard(`${PREFIX}:${SERVICE_QUEUES[service].announce}:completed`));
-    const ended = (await Promise.all(announced)).reduce((sum, count) => sum + count, 0);
+    const sets = ALL_SERVICES.flatMap((service) =>
+      ['completed', 'failed'].map((set) => `${PREFIX}:${SERVICE_QUEUES[service].work}:${set}`),
+    );
+    const ended = (await Promise.all(sets.map((set) => client.zcard(set)))).reduce((sum, count) => sum + count, 0);
     const counts = ledger.counts();
     const heard = counts.completed + counts.failed + counts.cancelled;
     if (ended !== runs.length || heard !== runs.length) {

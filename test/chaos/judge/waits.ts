@@ -4,7 +4,7 @@
  * A due job waits only for capacity. A stalled job also waits for its backoff, which grows each time: that limits how often a run is
  * restarted, and lets other runs continue.
  */
-import { backoffAfter, type StalledBackoff } from '../../../queues/backend/stalled-jobs.ts';
+import { backoffAfter, type StalledBackoff } from '../../../queues/backend/jobs/stalled-jobs.ts';
 import { RUN_BACKOFF, SLICE_BACKOFF } from '../../../workers/jobs/job-workers.ts';
 import { STALLED_SECONDS } from '../fleet/world.ts';
 import { type Latencies, LOOK_MS } from './delays.ts';

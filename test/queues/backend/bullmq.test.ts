@@ -49,7 +49,7 @@ const REPEATED: readonly (readonly [file: string, repeatedIn: string, digest: st
     'RECOVER_STALLED in queues/backend/redis.ts, which promotes what is due and wakes workers',
     '4c5d62176bfc5678',
   ],
-  ['classes/lock-manager.js', 'RenewingWorker in queues/backend/stalled-jobs.ts', '30e4ab514ee67baf'],
+  ['classes/lock-manager.js', 'RenewingWorker in queues/backend/jobs/stalled-jobs.ts', '30e4ab514ee67baf'],
   ['commands/includes/promoteDelayedJobs.lua', 'RECOVER_STALLED in queues/backend/redis.ts', 'f741b8ed4d749709'],
   ['commands/includes/addDelayedJob.lua', 'RECOVER_STALLED in queues/backend/redis.ts', '9468f255a9a5dc5e'],
   ['commands/includes/getDelayedScore.lua', 'RECOVER_STALLED in queues/backend/redis.ts', '7870df975f751c1e'],

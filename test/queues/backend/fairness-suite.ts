@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Worker } from 'bullmq';
 import type { QueueBackend } from '../../../queues/backend/backend.ts';
 import { bandOf, DEFAULT_URGENCY } from '../../../queues/backend/fair-queueing.ts';
-import type { StalledBackoff } from '../../../queues/backend/stalled-jobs.ts';
+import type { StalledBackoff } from '../../../queues/backend/jobs/stalled-jobs.ts';
 import { SERVICE_QUEUES, type TransformRequest } from '../../../queues/jobs.ts';
 import { openRuns } from '../../../queues/runs/runs.ts';
 import { openConfig } from '../../../src/config/store.ts';

@@ -264,9 +264,13 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
       const [run, ...others] = await real.list({ service: 'sql-transformer', limit: 10 });
       expect(others).toEqual([]);
       expect(skipped).toMatchObject({ level: 'warn', run: run?.id });
-      // No worker takes it: it ends when it is cancelled.
-      void one.backend.worker(SERVICE_QUEUES['sql-transformer'].announce, async () => ({ state: 'cancelled' }), {}).run();
       await real.cancel(run?.id ?? '');
+      // Whoever takes it finds that it is cancelled.
+      const worker = one.backend.worker(SERVICE_QUEUES['sql-transformer'].work, async () => ({ state: 'cancelled' }), {});
+      const ended = new Promise((resolve) => worker.once('completed', resolve));
+      void worker.run();
+      await ended;
+      await worker.close();
       const next = await until('the next run', async () => (await real.list({ limit: 10 })).find(({ id }) => id !== run?.id));
       expect(next).toMatchObject({ service: 'sql-transformer', state: 'queued', input: [] });
     },

@@ -50,7 +50,7 @@ async function checkLoad(directory: string, [api]: readonly ServiceProcess[]): P
   expect(api?.stderr()).toBe('');
 }
 
-const common = { SERVICE: 'semi-structured-transformer', LOG_LEVEL: 'info' };
+const common = { SERVICE: 'semi-structured-transformer', LOG_LEVEL: 'debug' };
 
 export function loadOfOneProcess(): void {
   test(

@@ -73,6 +73,11 @@ const ACTS: Readonly<Record<string, Act>> = {
     }
     await sink.rollOver?.();
   },
+  /** Writes how many threads it may have, and then is `slow`. */
+  threads: async (milliseconds, given) => {
+    await given.sink.write(`<urn:run> <urn:threads> "${given.request.threads}" .\n`);
+    await ACTS.slow?.(milliseconds, given);
+  },
   slices: async () => undefined,
   reject: async (count, { hooks }) => {
     for (let i = 0; i < Number(count); i++) {

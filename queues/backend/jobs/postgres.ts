@@ -1,0 +1,31 @@
+/** Changes of single jobs in PostgreSQL, in BullMQ's table of jobs. Times are those of the server. */
+import { type PgPool, quoteSchemaName } from 'bullmq';
+import type { JobChanges } from './changes.ts';
+
+export function jobChangesIn(pool: PgPool, schema: string): JobChanges {
+  const table = `${quoteSchemaName(schema)}.job`;
+  const until = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint + $4::bigint';
+  const amend = `UPDATE ${table} SET data = data || $3::jsonb WHERE queue = $1 AND id = $2 AND ($4::text IS NULL OR lock_token = $4) RETURNING id`;
+  const take = `
+    UPDATE ${table} SET state = 'active', lock_token = $3, locked_until_ms = ${until}, process_at_ms = NULL
+    WHERE queue = $1 AND id = $2 AND state IN ('waiting', 'delayed') RETURNING id`;
+  const confirm = `
+    UPDATE ${table} SET locked_until_ms = ${until}, stalled_marked = false
+    WHERE queue = $1 AND id = $2 AND state = 'active' AND lock_token = $3
+    RETURNING coalesce((data ->> 'cancelled')::boolean, false) AS cancelled`;
+  return {
+    async amend(queue, id, fields, token) {
+      const { rows } = await pool.query(amend, [queue, id, JSON.stringify(fields), token ?? null]);
+      return rows.length === 1;
+    },
+    async take(queue, id, token, lockMs) {
+      const { rows } = await pool.query(take, [queue, id, token, lockMs]);
+      return rows.length === 1;
+    },
+    async confirm(queue, id, token, lockMs) {
+      const { rows } = await pool.query<{ cancelled: boolean }>(confirm, [queue, id, token, lockMs]);
+      const [row] = rows;
+      return row === undefined ? 'lost' : row.cancelled ? 'cancelled' : 'held';
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** Changes of single jobs in Redis. They use the keys of BullMQ: the hash of a job, its lock, and the lists and sets of ids. */
+import type { Redis } from 'ioredis';
+import type { JobChanges } from './changes.ts';
+
+/** The data is the text of a JSON object, never an empty one. Of two fields with one name the later counts, for `JSON.parse` as for us. */
+const AMEND = `
+local job, lock = unpack(KEYS)
+local fields, token = unpack(ARGV)
+if token ~= '' and redis.call('GET', lock) ~= token then return 0 end
+local data = redis.call('HGET', job, 'data')
+if not data then return 0 end
+redis.call('HSET', job, 'data', string.sub(data, 1, -2) .. ',' .. string.sub(fields, 2))
+return 1`;
+
+const TAKE = `
+local job, lock, wait, prioritized, delayed, active = unpack(KEYS)
+local id, token, duration = unpack(ARGV)
+if redis.call('EXISTS', job) == 0 then return 0 end
+if redis.call('ZREM', prioritized, id) + redis.call('ZREM', delayed, id) + redis.call('LREM', wait, 1, id) == 0 then return 0 end
+redis.call('LPUSH', active, id)
+redis.call('SET', lock, token, 'PX', duration)
+return 1`;
+
+/** In JSON a quotation mark within a text stands behind a backslash, so this finds a field and never a value. */
+const CONFIRM = `
+local job, lock, stalled = unpack(KEYS)
+local id, token, duration = unpack(ARGV)
+if redis.call('GET', lock) ~= token then return 'lost' end
+redis.call('SET', lock, token, 'PX', duration)
+redis.call('SREM', stalled, id)
+local data = redis.call('HGET', job, 'data')
+if data and string.find(data, '"cancelled":true', 1, true) then return 'cancelled' end
+return 'held'`;
+
+type Script = (...values: readonly (string | number)[]) => Promise<unknown>;
+
+export function jobChangesIn(client: Redis, prefix: string): JobChanges {
+  client.defineCommand('quadmillAmend', { numberOfKeys: 2, lua: AMEND });
+  client.defineCommand('quadmillTake', { numberOfKeys: 6, lua: TAKE });
+  client.defineCommand('quadmillConfirm', { numberOfKeys: 3, lua: CONFIRM });
+  const { quadmillAmend, quadmillTake, quadmillConfirm } = client as unknown as Readonly<Record<string, Script>> & {
+    readonly [name in 'quadmillAmend' | 'quadmillTake' | 'quadmillConfirm']: Script;
+  };
+  const keyOf = (queue: string, name: string): string => `${prefix}:${queue}:${name}`;
+  const jobAndLock = (queue: string, id: string): readonly string[] => [keyOf(queue, id), keyOf(queue, `${id}:lock`)];
+  return {
+    async amend(queue, id, fields, token = '') {
+      return (await quadmillAmend.call(client, ...jobAndLock(queue, id), JSON.stringify(fields), token)) === 1;
+    },
+    async take(queue, id, token, lockMs) {
+      const lists = ['wait', 'prioritized', 'delayed', 'active'].map((name) => keyOf(queue, name));
+      return (await quadmillTake.call(client, ...jobAndLock(queue, id), ...lists, id, token, lockMs)) === 1;
+    },
+    async confirm(queue, id, token, lockMs) {
+      const keys = [...jobAndLock(queue, id), keyOf(queue, 'stalled')];
+      return (await quadmillConfirm.call(client, ...keys, id, token, lockMs)) as 'held' | 'cancelled' | 'lost';
+    },
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * The end of a run: computes its outcome, once, from the result of its last attempt or the fault that ended it.
+ *
+ * The outcome becomes the result of the job, or the reason why it failed, with which the queue tells all who wait. Where something is done
+ * before that may not be followed by another end, such as a message, the end is stored in the job first, by the holder of its lock. Whoever takes
+ * the job again goes on from there.
+ */
+import { DelayedError, type Job, UnrecoverableError, type Worker } from 'bullmq';
+import type { JobChanges } from '../../queues/backend/jobs/changes.ts';
+import {
+  type Outcome,
+  type RunPayload,
+  SERVICE_QUEUES,
+  type StoredEnd,
+  type TransformResult,
+  type WriteResult,
+} from '../../queues/jobs.ts';
+import {
+  completedOutcome,
+  decodeOutcome,
+  encodeFault,
+  encodeOutcome,
+  failedOutcome,
+  withProvenance,
+  writtenOutcome,
+} from '../../queues/runs/outcome.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
+import { type AttemptEnd, lostFault } from './attempts.ts';
+
+/** Stores the messages of an outcome safely. */
+export interface PublishOutcome {
+  /** Whether there are any at present. */
+  has(run: RunPayload, outcome: Outcome): boolean;
+  add(run: RunPayload, outcome: Outcome): Promise<void>;
+}
+
+/** Removes all files of a run that did not complete. */
+export type CleanUp = (run: RunPayload) => Promise<void>;
+
+/** Deletes the inputs of a completed run if it was asked to. @param startedAt Unix time in milliseconds */
+export type DeleteSources = (run: RunPayload, startedAt: number | undefined) => Promise<void>;
+
+/**
+ * Records the provenance of a run, if it was asked to, and resolves to its URL; undefined: there is none. What keeps it from being recorded does
+ * not fail the run.
+ */
+export type RecordProvenance = (
+  run: RunPayload,
+  outcome: Outcome,
+  result: TransformResult | WriteResult | undefined,
+) => Promise<string | undefined>;
+
+export interface RunEndHooks {
+  readonly recordProvenance: RecordProvenance;
+  /** Undefined: there are no messages. */
+  readonly publish: PublishOutcome | undefined;
+  readonly cleanUp: CleanUp;
+  readonly deleteSources: DeleteSources;
+}
+
+type RunResult = TransformResult | WriteResult;
+type RunJob = Job<RunPayload, Outcome>;
+
+/** What follows an end fails only if the queue or the disk does; it is retried for about a quarter of an hour. */
+const MAX_FAILURES = 10;
+const RETRY_MS = 1_000;
+
+export class RunEnd {
+  readonly #changes: JobChanges;
+  readonly #hooks: RunEndHooks;
+  readonly #logger: Logger;
+
+  constructor(changes: JobChanges, hooks: RunEndHooks, logger: Logger) {
+    this.#changes = changes;
+    this.#hooks = hooks;
+    this.#logger = logger;
+  }
+
+  /**
+   * Resolves to the outcome of a completed run; its messages are in the outbox by then. All files of a run that did not complete are removed: a
+   * worker may have been killed after it published, without another attempt.
+   *
+   * @throws UnrecoverableError — the run did not complete; its message holds the outcome. DelayedError — what follows is retried later. Error —
+   *   `token` is no longer the lock
+   */
+  async process(job: RunJob, token: string, end: AttemptEnd<RunResult>): Promise<Outcome> {
+    const { data } = job;
+    const stored = data.ended ?? storedOf(end);
+    const found = outcomeOf(data, stored);
+    const publish = this.#hooks.publish?.has(data, found) === true ? this.#hooks.publish : undefined;
+    if (data.ended === undefined && (publish !== undefined || hasConsequences(data, found))) await this.#store(job, token, stored);
+    let outcome: Outcome;
+    try {
+      if (found.state !== 'completed') await this.#hooks.cleanUp(data);
+      const provenance = await this.#hooks.recordProvenance(data, found, stored.result);
+      outcome = provenance === undefined ? found : withProvenance(found, provenance);
+      await publish?.add(data, outcome);
+      if (outcome.state === 'completed') await this.#hooks.deleteSources(data, stored.result?.startedAt);
+    } catch (error) {
+      return this.#postpone(job, token, stored, Fault.of(error));
+    }
+    if (outcome.state === 'completed') return outcome;
+    throw new UnrecoverableError(encodeOutcome(outcome));
+  }
+
+  /** Counts and logs the outcomes that a worker has given to the queue: each once, however often the end of its run was repeated. */
+  watch(worker: Worker<RunPayload, Outcome>): void {
+    worker.on('completed', ({ data }, outcome) => recordOutcome(data, outcome, this.#logger));
+    worker.on('failed', (job, error) => {
+      if (job !== undefined) this.recordFailure(job.data, error);
+    });
+  }
+
+  /** As `watch`, of one job that the queue has as failed. */
+  recordFailure(run: RunPayload, error: Error): void {
+    const outcome = decodeOutcome(error.message);
+    // An attempt that is retried has none.
+    if (outcome !== undefined) recordOutcome(run, outcome, this.#logger);
+  }
+
+  async #store(job: RunJob, token: string, stored: StoredEnd): Promise<void> {
+    const { work } = SERVICE_QUEUES[job.data.service];
+    if (!(await this.#changes.amend(work, job.id as string, { ended: stored }, token))) throw new Error(encodeFault(lostFault()));
+  }
+
+  async #postpone(job: RunJob, token: string, stored: StoredEnd, fault: Fault): Promise<never> {
+    const failures = stored.failures + 1;
+    const fields = { run: job.data.runId, code: fault.code, reason: fault.message, failures };
+    if (failures >= MAX_FAILURES) {
+      this.#logger.error(fields, 'run not ended');
+      throw new UnrecoverableError(encodeFault(fault));
+    }
+    this.#logger.warn(fields, 'end of a run retried');
+    try {
+      await this.#store(job, token, { ...stored, failures });
+      await job.moveToDelayed(Date.now() + RETRY_MS * 2 ** stored.failures, token);
+    } catch {
+      // The queue is away, or the job has another holder. Left alone, its lock expires, and it is taken again.
+    }
+    throw new DelayedError();
+  }
+}
+
+function storedOf(end: AttemptEnd<RunResult>): StoredEnd {
+  const common = { at: Date.now(), failures: 0 };
+  return 'result' in end ? { ...common, result: end.result } : { ...common, fault: end.fault.toJSON() };
+}
+
+function outcomeOf(run: RunPayload, { result, fault, at }: StoredEnd): Outcome {
+  if (result === undefined) return failedOutcome(run, fault === undefined ? lostFault() : Fault.from(fault), new Date(at));
+  return run.service === 'graph-writer' ? writtenOutcome(run, result as WriteResult) : completedOutcome(run, result as TransformResult);
+}
+
+/** Whether something follows this end, beside messages, that may not be followed by another one. */
+function hasConsequences(run: RunPayload, { state }: Outcome): boolean {
+  if (state !== 'completed' || run.deleteSource === true) return true;
+  // JSON has no undefined: the value is absent or null.
+  return run.service !== 'graph-writer' && run.provenance != null;
+}
+
+function recordOutcome({ runId, service, submittedAt }: RunPayload, outcome: Outcome, logger: Logger): void {
+  METRICS.runs.inc({ service, state: outcome.state });
+  if (outcome.state === 'completed') {
+    const { records, quads, rejectedRecords, processingTime } = outcome.report;
+    if (service === 'graph-writer') {
+      METRICS.statementsWritten.inc(quads);
+      METRICS.statementsRejected.inc(rejectedRecords);
+    } else {
+      METRICS.records.inc(records);
+      METRICS.quads.inc(quads);
+      METRICS.rejected.inc(rejectedRecords);
+    }
+    METRICS.runSeconds.observe({ service, state: outcome.state }, processingTime / 1000);
+    logger.info({ run: runId, service, records, quads, rejected: rejectedRecords, seconds: processingTime / 1000 }, 'run completed');
+    return;
+  }
+  const { code, detail } = outcome.failure;
+  if (code === 'limit/exceeded' || code === 'record/limit') METRICS.limitsHit.inc({ limit: detail.limit ?? 'none' });
+  const seconds = (Date.now() - Date.parse(submittedAt)) / 1000;
+  METRICS.faults.inc({ code });
+  METRICS.runSeconds.observe({ service, state: outcome.state }, seconds);
+  if (outcome.state === 'cancelled') logger.info({ run: runId, service }, 'run cancelled');
+  else logger.warn({ run: runId, service, code, reason: detail.message, seconds }, 'run failed');
+}
