@@ -41,7 +41,8 @@ export async function executeInThreads(
     await division.close();
     throw cancelled();
   }
-  const threads = new RunThreads({ ...request, startedAt: request.startedAt ?? Date.now() }, prepared.digest, keyed, division, sink, hooks);
+  const started = { ...request, startedAt: request.startedAt ?? Date.now() };
+  const threads = new RunThreads(started, { digest: prepared.digest, keyed }, division, sink, hooks);
   try {
     const results = await threads.execute();
     await threads.close();
@@ -94,7 +95,7 @@ class RunThreads {
   #isEnded = false;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(request: RunRequest, digest: string, keyed: readonly number[], division: Division, sink: LineSink, hooks: RunHooks) {
+  constructor(request: RunRequest, plan: Pick<ThreadData, 'digest' | 'keyed'>, division: Division, sink: LineSink, hooks: RunHooks) {
     this.#request = request;
     this.#division = division;
     this.#sink = sink;
@@ -103,7 +104,7 @@ class RunThreads {
     const budget = SharedBudget.open();
     this.#budget = new SharedBudget(request.memoryBudgetBytes, budget);
     const packed = packSecrets({ ...request, threads: 1 });
-    const workerData: ThreadData = { request: packed, snapshots: division.snapshots, digest, keyed, budget };
+    const workerData: ThreadData = { request: packed, snapshots: division.snapshots, ...plan, budget };
     // Those of a thread that has limits have the same ones.
     const options = { workerData, ...(resourceLimits?.maxOldGenerationSizeMb === undefined ? {} : { resourceLimits }) };
     this.#threads = Array.from({ length: division.threads }, () => new Worker(bundled('src/run/threads/thread.js'), options));
