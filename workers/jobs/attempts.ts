@@ -51,6 +51,8 @@ export const wholeRun = <D extends RunPayload, W, R>(
 export interface AttemptContext {
   readonly signal: AbortSignal;
   progress(now: RunProgress): void;
+  /** Call before the work begins: at once with other questions to the options, which are then read once. @throws Fault — the run must not start */
+  admit(): Promise<void>;
   /** Call before output appears. Throws if the job must not continue: the lock is lost, or the job is no longer needed. */
   assertMayCommit(): Promise<void>;
 }
@@ -148,12 +150,14 @@ export class Attempts<D extends RunPayload, W, R = W> {
       await this.kind.cleanUp(job);
       throw killedFault(job.stalledCounter);
     }
-    if (this.kind.noun === 'run' && job.attemptsStarted === 1) await this.settings.admit();
     const watcher = this.watch(job, stop);
     try {
       return await this.kind.work(job, {
         signal: stop.signal,
         progress: watcher.progress,
+        admit: async () => {
+          if (this.kind.noun === 'run' && job.attemptsStarted === 1) await this.settings.admit();
+        },
         assertMayCommit: () => this.assertMayCommit(job, token),
       });
     } finally {

@@ -40,7 +40,7 @@ export function transformAttempts(
       const { data } = job;
       const started = performance.now();
       const startedAt = Date.now();
-      const task = await taskOf(data, String(job.attemptsStarted), settings);
+      const [task] = await Promise.all([taskOf(data, String(job.attemptsStarted), settings), context.admit()]);
       METRICS.attempts.inc();
       logger.debug({ ...fieldsOf(job), service: data.service, mapping: data.mappings }, 'run started');
       const scatterGather = new ScatterGather(slices, backend.fairQueueing, job, task, context);

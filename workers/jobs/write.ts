@@ -36,7 +36,7 @@ export function writeAttempts(
     async work(job, context) {
       const started = performance.now();
       const startedAt = Date.now();
-      const task = await writeTaskOf(job, settings);
+      const [task] = await Promise.all([writeTaskOf(job, settings), context.admit()]);
       METRICS.attempts.inc();
       const { type } = task.request.target;
       logger.debug(
