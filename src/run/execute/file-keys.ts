@@ -1,4 +1,5 @@
 /** Finds triples maps of which no two records make the same statement, because a column of their document holds a key. */
+import { Fault } from '../../core/fault.ts';
 import { redact } from '../../core/redact.ts';
 import type { FileSource } from '../../mapping/model/model.ts';
 import type { IterationPlan, MapPlan, Plan, ScanPlan } from '../../plan/plan.ts';
@@ -68,8 +69,12 @@ async function keyReader(
   const ranges = await rangesOf(url, options).catch(leaveToReader);
   if (ranges === undefined || ranges.isRemote) return undefined;
   const { findKey } = await import('../../sources/parquet/keys.ts');
-  return async (references) => (await findKey(references, { ...read, ranges }, signal).catch(leaveToReader)) !== undefined;
+  // Freed before the run fills its own tables.
+  const memoryBytes = (3 * request.memoryBudgetBytes) / 4;
+  return async (references) => (await findKey(references, { ...read, ranges }, memoryBytes, signal).catch(leaveToReader)) !== undefined;
 }
 
 /** The run opens and reads the same file next, and its fault says more: the record, and the triples map. */
-const leaveToReader = (): undefined => undefined;
+function leaveToReader(error: unknown): undefined {
+  if (!(error instanceof Fault)) throw error;
+}

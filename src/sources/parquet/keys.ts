@@ -1,13 +1,15 @@
 /**
- * Finds the columns of a file whose values are all different, by reading these columns alone: of integers, those that have been read are marked;
- * texts must ascend.
+ * Finds the columns of a file whose values are all different, by reading these columns alone: integers that have been read are marked, and of texts
+ * the hashes are kept. Where hashes differ, texts do, so what is called different is; two texts with one hash only cost the find.
  */
+import { h1, h2, hash } from '../../core/hash.ts';
 import type { Query } from '../../paths/json/model.ts';
 import { parseExpression } from '../json/expression.ts';
 import type { ReadOptions } from '../source.ts';
 import { FlatColumn } from './columns/flat.ts';
 import { targetOf } from './columns/references.ts';
 import { buildSchema, type LeafNode, MAX_DEPTH } from './columns/schema.ts';
+import { parquetFault } from './faults.ts';
 import { readRowGroup } from './file/metadata.ts';
 import { type OpenedFooter, openFooter } from './file/open.ts';
 import { RandomAccess } from './file/random-access.ts';
@@ -23,20 +25,31 @@ type KeyValue = number | bigint | string;
  * none. undefined: no reference is, or none that this finds with little memory.
  *
  * @param options with `ranges`
- * @throws BrokenParquet; Fault those of `openParquet`
+ * @param memoryBytes for the hashes of texts; those of a column with more must ascend
+ * @throws Fault those of `openParquet` and of its reader
  */
-export async function findKey(references: readonly string[], options: ReadOptions, signal: AbortSignal): Promise<string | undefined> {
-  const file = await RandomAccess.open(NO_BYTES, options);
-  const footer = await openFooter(file, options.name);
-  const schema = buildSchema(footer.elements, Math.min(MAX_DEPTH, options.maxDepth ?? MAX_DEPTH));
-  for (const reference of references) {
-    const place = { input: options.name, expression: reference };
-    const parse = (text: string): Query => parseExpression(text, { ...options, dialect: 'rml' }, place);
-    const target = targetOf(reference, schema, place, parse);
-    if (target.kind === 'value' && mayBeKey(target.leaf) && (await isKey(file, footer, target.leaf, options.maxRecordBytes, signal)))
-      return reference;
+export async function findKey(
+  references: readonly string[],
+  options: ReadOptions,
+  memoryBytes: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const file = await RandomAccess.open(NO_BYTES, options);
+    const footer = await openFooter(file, options.name);
+    const schema = buildSchema(footer.elements, Math.min(MAX_DEPTH, options.maxDepth ?? MAX_DEPTH));
+    for (const reference of references) {
+      const place = { input: options.name, expression: reference };
+      const parse = (text: string): Query => parseExpression(text, { ...options, dialect: 'rml' }, place);
+      const target = targetOf(reference, schema, place, parse);
+      if (target.kind !== 'value' || !mayBeKey(target.leaf)) continue;
+      const values = new DistinctValues(memoryBytes);
+      if (await areDistinct(file, footer, target.leaf, values, options.maxRecordBytes, signal)) return reference;
+    }
+    return undefined;
+  } catch (error) {
+    throw parquetFault(error, { input: options.name }, options.maxRecordBytes);
   }
-  return undefined;
 }
 
 /** With ranges, nothing else is read. */
@@ -48,10 +61,16 @@ function mayBeKey({ leaf: { physical, annotation } }: LeafNode): boolean {
   return (physical === 'INT32' || physical === 'INT64') && (annotation.kind === 'none' || annotation.kind === 'integer');
 }
 
-async function isKey(file: RandomAccess, footer: OpenedFooter, node: LeafNode, maxBytes: number, signal: AbortSignal): Promise<boolean> {
+async function areDistinct(
+  file: RandomAccess,
+  footer: OpenedFooter,
+  node: LeafNode,
+  values: DistinctValues,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { physical, length } = node.leaf;
   const column = new FlatColumn<KeyValue>(node.definition);
-  const values = new DistinctValues();
   for (const group of footer.rowGroups) {
     const place = readRowGroup(footer.bytes, group, new Set([node.first])).get(node.first);
     if (place === undefined) return false;
@@ -89,17 +108,29 @@ export class DistinctValues {
   #ascending = true;
   /** One bit for each number, by the number of its page. undefined: not all values are marked, so that all must ascend. */
   #pages: Map<number, Uint32Array> | undefined = new Map();
+  /** undefined: not all texts are in it, so that all must ascend. */
+  #hashes: HashTable | undefined;
   #page: Uint32Array = new Uint32Array(0);
   #pageNumber = Number.NaN;
+
+  /** @param memoryBytes for the hashes of texts */
+  constructor(memoryBytes: number) {
+    this.#hashes = new HashTable(memoryBytes);
+  }
 
   /** False: it may have been added before. */
   add(value: KeyValue): boolean {
     this.#ascending &&= this.#last === undefined || value > this.#last;
     this.#last = value;
-    const isNew = typeof value === 'number' && this.#pages !== undefined ? this.#mark(value, this.#pages) : undefined;
+    const isNew = typeof value === 'string' ? this.#hashes?.add(value) : this.#addNumber(value);
     if (isNew !== undefined) return isNew;
     this.#pages = undefined;
+    this.#hashes = undefined;
     return this.#ascending;
+  }
+
+  #addNumber(value: number | bigint): boolean | undefined {
+    return typeof value === 'number' && this.#pages !== undefined ? this.#mark(value, this.#pages) : undefined;
   }
 
   /** Whether the number had no mark. undefined: there are too many pages. */
@@ -119,4 +150,51 @@ export class DistinctValues {
     this.#page[at >>> 5] = word | bit;
     return true;
   }
+}
+
+const FIRST_SLOTS = 1 << 12;
+const SLOT_BYTES = 8;
+
+/** Hashes of 64 bits in open addressing, at most three quarters full; two zeros are an empty slot. */
+class HashTable {
+  readonly #memoryBytes: number;
+  #slots: Uint32Array;
+  #count = 0;
+
+  constructor(memoryBytes: number) {
+    this.#memoryBytes = memoryBytes;
+    this.#slots = new Uint32Array(memoryBytes < FIRST_SLOTS * SLOT_BYTES ? 0 : 2 * FIRST_SLOTS);
+  }
+
+  /** Whether no text with its hash has been added. undefined: there is no room for it. */
+  add(text: string): boolean | undefined {
+    if (8 * this.#count >= 3 * this.#slots.length && !this.#grow()) return undefined;
+    hash(text, 0);
+    if (!put(this.#slots, h1 >>> 0, h2 >>> 0 || 1)) return false;
+    this.#count++;
+    return true;
+  }
+
+  /** False: twice as many slots, beside those that there are, take too much memory. */
+  #grow(): boolean {
+    const old = this.#slots;
+    if (old.length === 0 || 3 * old.byteLength > this.#memoryBytes) return false;
+    const slots = new Uint32Array(2 * old.length);
+    for (let i = 0; i < old.length; i += 2) if (old[i + 1] !== 0) put(slots, old[i] as number, old[i + 1] as number);
+    this.#slots = slots;
+    return true;
+  }
+}
+
+/** @param second not zero @returns false: it is there */
+function put(slots: Uint32Array, first: number, second: number): boolean {
+  const mask = slots.length - 2;
+  let at = (first * 2) & mask;
+  while (slots[at + 1] !== 0) {
+    if (slots[at] === first && slots[at + 1] === second) return false;
+    at = (at + 2) & mask;
+  }
+  slots[at] = first;
+  slots[at + 1] = second;
+  return true;
 }

@@ -4,15 +4,15 @@ import { Random } from '../../../support/random.ts';
 import { READING } from './reading.ts';
 import { type Column, parquet } from './writing.ts';
 
-const allNew = (values: readonly (number | bigint | string)[]): boolean => {
-  const distinct = new DistinctValues();
+const allNew = (values: readonly (number | bigint | string)[], memoryBytes = 0): boolean => {
+  const distinct = new DistinctValues(memoryBytes);
   return values.every((value) => distinct.add(value));
 };
 
 const keyOf = (references: readonly string[], columns: readonly Column[], rowGroupSize = 100): Promise<string | undefined> => {
   const bytes = parquet(columns, { rowGroupSize });
   const ranges = { sizeBytes: bytes.length, read: async (from: number, to: number) => Buffer.from(bytes.subarray(from, to)) };
-  return findKey(references, { ...READING, ranges }, new AbortController().signal);
+  return findKey(references, { ...READING, ranges }, 0, new AbortController().signal);
 };
 
 const column = (type: string, data: readonly unknown[]): Column => ({ name: 'c', type: type as NonNullable<Column['type']>, data });
@@ -34,6 +34,15 @@ describe('values that are all different', () => {
     ['texts that do not ascend', ['b', 'a'], false],
   ])('%s', (_, values, expected) => {
     expect(allNew(values)).toBe(expected);
+  });
+
+  test('texts in any order, as far as their hashes fit in memory', () => {
+    const texts = Array.from({ length: 10_000 }, (_, i) => `n${(i * 7919) % 10_000}`);
+    expect(allNew(texts, 2 ** 20)).toBe(true);
+    expect(allNew([...texts, 'n5'], 2 ** 20)).toBe(false);
+    expect(allNew([...texts, 'm'], 2 ** 17)).toBe(false);
+    expect(allNew([...texts].sort(), 2 ** 17)).toBe(true);
+    expect(allNew([...[...texts].sort(), 'a'], 2 ** 17)).toBe(false);
   });
 
   test('never calls numbers different that are not', () => {
