@@ -14,6 +14,7 @@ import { type Refusal, refuse } from '../rules/verdict.ts';
 import { indentAt, nodeEdits, rangesOfObjects, rangesOfProperties } from './node-edits.ts';
 import { type PrintedDocument, type PrintedPart, printedDocument, type Tree, treeKey } from './trees.ts';
 import { type TreeNode, type TreeObject, type TreeProperty, type TreeStatement, type TurtleTree, turtleTree } from './turtle-tree.ts';
+import { isOwnView, joinsOneOf, readsIn, readsSame } from './view-names.ts';
 
 /** The edits that bring the text of `before` up to date with what `after` means. None: the text says it already. */
 export function patch(before: StudioDocument, after: StudioDocument): readonly TextEdit[] | Refusal {
@@ -56,6 +57,8 @@ class Patch {
   /** Triples maps by their parts. */
   #written: ReadonlyMap<string, Written> = new Map();
   readonly #edits: TextEdit[] = [];
+  /** Whether the view of the triples map that is edited has names of the text. */
+  #keepsNames = false;
   readonly #removed = new Map<TreeStatement, Map<TreeProperty, Set<TreeObject>>>();
 
   constructor(before: StudioDocument, after: StudioDocument) {
@@ -78,11 +81,12 @@ class Patch {
     const error = this.#new.errors.find((one) => !said.has(one));
     if (error !== undefined) stop(`The language of the text cannot say this: ${error}.`);
     this.#written = this.#findWritten();
+    const own = this.#ownViews();
     for (const [part, old] of this.#old.parts) {
       const next = this.#new.parts.get(part);
       const where = this.#written.get(part) ?? stop(`The triples map ${part} is not found in the text.`);
       if (next === undefined) this.#removePart(where);
-      else this.#changePart(where, old, next);
+      else this.#changePart(where, old, next, own.has(part));
     }
     for (const [part, next] of this.#new.parts) if (!this.#old.parts.has(part)) this.#addPart(part, next);
     this.#removeAll();
@@ -150,11 +154,33 @@ class Patch {
     return from + (/^\s*/.exec(this.#text.slice(from))?.[0].length ?? 0);
   }
 
-  #changePart(where: Written, old: PrintedPart, next: PrintedPart): void {
+  /** Triples maps whose views have names of the text. What they read has not changed. */
+  #ownViews(): ReadonlySet<string> {
+    const own = new Map<string, RdfTerm>();
+    for (const [part, old] of this.#old.parts) {
+      const properties = this.#written.get(part)?.statements.flatMap(({ node }) => node.properties) ?? [];
+      const object = properties.find(({ iri }) => SOURCES.has(roleOf(iri)))?.objects[0];
+      const [, printed] = onlyOf(old, SOURCES);
+      if (object !== undefined && printed !== undefined && isOwnView(object, printed, this.#tree.statements)) own.set(part, old.tree.term);
+    }
+    for (const [part, next] of this.#new.parts) {
+      const old = this.#old.parts.get(part);
+      const isJoined = [...next.pairs].some(
+        ([edge, tree]) => keyOf(next, edge) !== (old && keyOf(old, edge)) && joinsOneOf(tree, [...own.values()]),
+      );
+      if (isJoined || (old !== undefined && own.has(part) && !readsSame(old, next)))
+        stop('The fields of this logical view have names that the text has given them, and drawing gives none. Change it in the text.');
+    }
+    return new Set(own.keys());
+  }
+
+  #changePart(where: Written, old: PrintedPart, next: PrintedPart, hasOwnView: boolean): void {
     const properties = where.statements.flatMap(({ node }) => node.properties);
-    this.#changeSource(properties, old, next);
+    this.#keepsNames = hasOwnView;
+    if (!hasOwnView) this.#changeSource(properties, old, next);
     this.#changeSubject(where, properties, old, next);
     this.#changePairs(where, old, next);
+    this.#keepsNames = false;
   }
 
   #changeSource(properties: readonly TreeProperty[], old: PrintedPart, next: PrintedPart): void {
@@ -226,7 +252,7 @@ class Patch {
 
   #changePairs(where: Written, old: PrintedPart, next: PrintedPart): void {
     const places = pairsOf(where.statements);
-    const isElsewhere = changeOf(old, next, SOURCES) !== undefined;
+    const isElsewhere = !this.#keepsNames && changeOf(old, next, SOURCES) !== undefined;
     const groups = new Map<PairPlace, Id[]>();
     for (const edge of old.pairs.keys()) {
       const place = this.#placeOf(edge, places);
@@ -287,6 +313,7 @@ class Patch {
     const indent = indentAt(this.#text, place.object.from);
     left.forEach((edge, i) => {
       const { from, to } = place.object;
+      this.#guardNames(next.pairs.get(edge) as Tree);
       const text = this.#new.object(next.pairs.get(edge) as Tree, indent);
       // One after the other at the end of what is replaced.
       if (i === 0) this.#edits.push({ from, to, text, of: edge });
@@ -352,6 +379,7 @@ class Patch {
 
   #write(object: TreeObject, after: Tree, of?: Id): void {
     this.#guard(object);
+    this.#guardNames(after);
     const { from, to } = object;
     this.#edits.push({ from, to, text: this.#new.object(after, indentAt(this.#text, from)), ...(of !== undefined && { of }) });
   }
@@ -381,6 +409,12 @@ class Patch {
 
   #remove({ from, to }: Anchor): void {
     this.#edits.push({ from, to, text: '' });
+  }
+
+  /** What would be written anew has other names than the text. */
+  #guardNames(tree: Tree): void {
+    if (this.#keepsNames && readsIn(tree).length > 0)
+      stop('This reads a logical view whose fields have names of the text. Change it in the text.');
   }
 
   /** What is kept as text is not written over. */

@@ -4,6 +4,7 @@
  */
 import type {
   Expression,
+  Field,
   LogicalSource,
   LogicalView,
   Mapping,
@@ -26,7 +27,7 @@ export function patternsOf(mapping: Mapping): readonly string[] {
 function patternsOfMap(map: TriplesMap, maps: ReadonlyMap<string, TriplesMap>): readonly string[] {
   const { source, subject, predicateObjects, dialect, baseIri } = map;
   if (subject.kind === 'star') throw new Error('a pattern has no quoted subject');
-  const records = [dialect, baseIri, plain(source, source, dialect)];
+  const records = [dialect, baseIri, plain(recordsOf(source), source, dialect)];
   const head = termOf(subject, map);
   const own = subject.graphs.map((graph) => termOf(graph, map));
   const pattern = (predicate: unknown, object: unknown, more: readonly unknown[] = []): string =>
@@ -57,7 +58,7 @@ function referred({ parent, conditions, all }: ReferencingObjectMap, map: Triple
   const keys = conditions.map(({ child, parent: value }) => [expressionOf(child, map), expressionOf(value, other)]);
   return [
     all,
-    plain(other.source, other.source, other.dialect),
+    plain(recordsOf(other.source), other.source, other.dialect),
     termOf(other.subject, other),
     keys.map((key) => JSON.stringify(key)).sort(),
   ];
@@ -100,12 +101,32 @@ function expressionOf(expression: Expression, map: TriplesMap): unknown {
   }
 }
 
-/** `name` and `$.name` are one path. */
+/** `name` and `$.name` are one path. Of a view: what the name stands for. */
 function pathOf(text: string, source: LogicalSource | LogicalView, dialect: TriplesMap['dialect']): unknown {
+  if (source.kind === 'view') return pathOfName(text, source, dialect) ?? text;
   if (source.kind !== 'file') return text;
   if (source.formulation === 'json') return parseReference(text, dialect === 'legacy' ? 'loose' : 'short');
   return source.formulation === 'xml' ? (parsePath(text) ?? text) : text;
 }
+
+/** The iterators on the way to a field, and its reference. undefined: the view has no such plain field. */
+function pathOfName(name: string, { on, fields, joins }: LogicalView, dialect: TriplesMap['dialect']): unknown {
+  const find = (among: readonly Field[], prefix: string): readonly unknown[] | undefined => {
+    for (const field of among) {
+      if (field.kind === 'iterable') {
+        const within = find(field.fields, `${prefix}${field.name}.`);
+        if (within !== undefined) return [pathOf(field.iterator ?? '', on, dialect), ...within];
+      } else if (prefix + field.name === name && field.expression.kind === 'reference')
+        return [pathOf(field.expression.reference, on, dialect)];
+    }
+    return undefined;
+  };
+  return joins.length > 0 || on.kind === 'view' ? undefined : find(fields, '');
+}
+
+/** Fields that nothing reads make no difference, nor does their order; those of joins and views below do. */
+const recordsOf = (source: LogicalSource | LogicalView): LogicalSource | LogicalView =>
+  source.kind === 'view' && source.on.kind !== 'view' && source.joins.length === 0 ? { ...source, name: '', fields: [] } : source;
 
 const NAMES: ReadonlySet<string> = new Set(['origin', 'iteratorOrigin', 'ids', 'id']);
 
@@ -117,7 +138,7 @@ const plain = (part: unknown, source: LogicalSource | LogicalView, dialect: Trip
       NAMES.has(key) || value === null || (key === 'csv' && Object.keys(value ?? {}).length === 0)
         ? undefined
         : key === 'iterator'
-          ? pathOf(value, source, dialect)
+          ? pathOf(value, source.kind === 'view' ? source.on : source, dialect)
           : value,
     ),
   );
