@@ -5,7 +5,7 @@
 import type { RdfTerm } from '../../../src/mapping/model/model.ts';
 import { lookUp } from '../../../src/mapping/vocabulary/namespaces.ts';
 import type { Anchor, Element, Id, StudioDocument } from '../document.ts';
-import { baseOf } from '../elements/base.ts';
+import { baseOf, partId } from '../elements/base.ts';
 import { nameOf } from '../elements/names.ts';
 import { recordOf, recordsOf, sameModel } from '../elements/records.ts';
 import type { TextEdit } from '../history/edits.ts';
@@ -133,11 +133,14 @@ class Patch {
   /** Triples maps by their parts: an entity's ranges that are whole statements are those of its parts, in their order. */
   #findWritten(): ReadonlyMap<string, Written> {
     const found = new Map<string, Written>();
+    const base = baseOf(this.#before.language, this.#before.base);
     const starts = new Map(this.#tree.statements.map((one) => [one.from, one]));
     for (const { id, parts } of recordsOf(this.#before, 'entity')) {
       const own = (this.#before.text.anchors.get(id) ?? []).flatMap(({ from }) => starts.get(this.#firstToken(from)) ?? []);
       parts.forEach((part, i) => {
-        const main = own[i];
+        // An entity whose triples maps are shown apart has the ranges of all of them, or none.
+        const named = partId(part, base);
+        const main = this.#tree.statements.find(({ subject }) => subject?.kind === 'iri' && subject.value === named) ?? own[i];
         if (main === undefined) return;
         const { subject } = main;
         const others = this.#tree.statements.filter(
