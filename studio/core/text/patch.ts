@@ -14,7 +14,7 @@ import { type Refusal, refuse } from '../rules/verdict.ts';
 import { indentAt, nodeEdits, rangesOfObjects, rangesOfProperties } from './node-edits.ts';
 import { type PrintedDocument, type PrintedPart, printedDocument, type Tree, treeKey } from './trees.ts';
 import { type TreeNode, type TreeObject, type TreeProperty, type TreeStatement, type TurtleTree, turtleTree } from './turtle-tree.ts';
-import { isOwnView, joinsOneOf, readsIn, readsSame } from './view-names.ts';
+import { isOwnView, joinsOneOf, readsFrom, readsIn, readsSame } from './view-names.ts';
 
 /** The edits that bring the text of `before` up to date with what `after` means. None: the text says it already. */
 export function patch(before: StudioDocument, after: StudioDocument): readonly TextEdit[] | Refusal {
@@ -171,8 +171,8 @@ class Patch {
       const isJoined = [...next.pairs].some(
         ([edge, tree]) => keyOf(next, edge) !== (old && keyOf(old, edge)) && joinsOneOf(tree, [...own.values()]),
       );
-      if (isJoined || (old !== undefined && own.has(part) && !readsSame(old, next)))
-        stop('The fields of this logical view have names that the text has given them, and drawing gives none. Change it in the text.');
+      if (isJoined || (old !== undefined && own.has(part) && !(readsSame(old, next) && readsFrom(old, next))))
+        stop('This logical view was written in the text, which names its fields and its source. Change it there.');
     }
     return new Set(own.keys());
   }

@@ -37,6 +37,19 @@ export function readsSame(old: PrintedPart, next: PrintedPart): boolean {
   return same(subject(old), subject(next)) && [...next.pairs.keys()].every((edge) => same(ofPair(old, edge), ofPair(next, edge)));
 }
 
+/** Whether a triples map reads the same source, by a view or without one. */
+export function readsFrom(old: PrintedPart, next: PrintedPart): boolean {
+  const base = ({ tree }: PrintedPart): string | undefined => {
+    const source = objectOf(tree, ['logicalSource', 'logicalTable']);
+    const on = source && (objectOf(source, ['viewOn']) ?? source);
+    return on && treeKey(on);
+  };
+  return base(old) === base(next);
+}
+
+const objectOf = ({ properties }: Tree, roles: readonly string[]): Tree | undefined =>
+  [...(properties ?? [])].find(([iri]) => roles.includes(roleOf(iri)))?.[1][0];
+
 const READS: ReadonlySet<string> = new Set(['reference', 'template', 'child']);
 
 /** The references and templates in a tree. */

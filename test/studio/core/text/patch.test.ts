@@ -233,7 +233,7 @@ describe('a foreign logical view', () => {
     const to = { kind: 'field' as const, ref: { input, path: path('[*].lines[*].qty') } };
     const options = { predicates: ['https://example.org/qty'] };
     expect(textAfter(document, COMMANDS.connect, { schema: new Map(), from, to, options })).toMatchObject({
-      sentence: 'The fields of this logical view have names that the text has given them, and drawing gives none. Change it in the text.',
+      sentence: 'This logical view was written in the text, which names its fields and its source. Change it there.',
     });
   });
 });
