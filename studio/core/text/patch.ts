@@ -57,6 +57,8 @@ class Patch {
   /** Triples maps by their parts. */
   #written: ReadonlyMap<string, Written> = new Map();
   readonly #edits: TextEdit[] = [];
+  /** Triples maps whose views have names of the text. */
+  #own: ReadonlySet<string> = new Set();
   /** Whether the view of the triples map that is edited has names of the text. */
   #keepsNames = false;
   readonly #removed = new Map<TreeStatement, Map<TreeProperty, Set<TreeObject>>>();
@@ -81,12 +83,12 @@ class Patch {
     const error = this.#new.errors.find((one) => !said.has(one));
     if (error !== undefined) stop(`The language of the text cannot say this: ${error}.`);
     this.#written = this.#findWritten();
-    const own = this.#ownViews();
+    this.#own = this.#ownViews();
     for (const [part, old] of this.#old.parts) {
       const next = this.#new.parts.get(part);
       const where = this.#written.get(part) ?? stop(`The triples map ${part} is not found in the text.`);
       if (next === undefined) this.#removePart(where);
-      else this.#changePart(where, old, next, own.has(part));
+      else this.#changePart(where, old, next, this.#own.has(part));
     }
     for (const [part, next] of this.#new.parts) if (!this.#old.parts.has(part)) this.#addPart(part, next);
     this.#removeAll();
@@ -206,7 +208,7 @@ class Patch {
   #sourceText(source: Tree): string | undefined {
     for (const [part, { statements }] of this.#written) {
       const [old, next] = [this.#old.parts.get(part), this.#new.parts.get(part)];
-      if (old === undefined || next === undefined || changeOf(old, next, SOURCES) !== undefined) continue;
+      if (old === undefined || next === undefined || this.#own.has(part) || changeOf(old, next, SOURCES) !== undefined) continue;
       const [, tree] = onlyOf(old, SOURCES);
       const property = statements.flatMap(({ node }) => node.properties).find(({ iri }) => SOURCES.has(roleOf(iri)));
       const [object] = property?.objects ?? [];
