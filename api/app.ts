@@ -22,7 +22,7 @@ import { licenceRoute } from './routes/licence.ts';
 import { masterMappingRoutes, rmlRoutes } from './routes/mappings/rml.ts';
 import { operatorRoutes, READINESS } from './routes/operators.ts';
 import { processRoutes, sqlProcessRoute } from './routes/process.ts';
-import { runRoutes } from './routes/runs.ts';
+import { runRoutes } from './routes/runs/runs.ts';
 import { cronRoute } from './routes/schedule.ts';
 import { sparqlRoutes } from './routes/sparql.ts';
 import { studioRoutes } from './routes/studio/studio.ts';

@@ -1,6 +1,6 @@
 /** JSON schemas of requests and answers, by the names that routes use. */
 import { SERVICES } from '../queues/jobs.ts';
-import { PROCESS_REQUEST, WRITE_REQUEST } from '../queues/requests/schemas.ts';
+import { PROCESS_REQUEST, WRITE_BODY } from '../queues/requests/schemas.ts';
 import { LICENCE_STATUSES } from '../src/config/licence.ts';
 import { FAULTS } from '../src/core/fault.ts';
 import { FORMATS } from '../src/core/input/formats.ts';
@@ -10,7 +10,7 @@ import { KINDS } from '../src/infer/kinds.ts';
 import { TERM_KINDS } from '../src/ontology/terms.ts';
 import { TARGET_TYPES, WRITE_MODES } from '../src/targets/target.ts';
 import { ROLES } from './route.ts';
-import { RUN_STATES } from './routes/runs.ts';
+import { RUN_STATES } from './routes/runs/runs.ts';
 
 const text = { type: 'string' } as const;
 const count = { type: 'integer', minimum: 0 } as const;
@@ -85,7 +85,7 @@ export const SCHEMAS = {
       propertyGraphFileLocations: { ...texts, description: 'Nodes, then edges; with PROPERTY_GRAPH_MODE' },
     },
   ),
-  WriteRequest: WRITE_REQUEST,
+  WriteRequest: WRITE_BODY,
   WriterReport: record(
     {
       input: texts,
@@ -205,6 +205,7 @@ export const SCHEMAS = {
       location: { ...text, description: 'The store that the graph writer writes to, without passwords' },
     }),
     writeModes: { type: 'array', items: { type: 'string', enum: WRITE_MODES } },
+    writeMode: { type: 'string', enum: WRITE_MODES, description: 'That of runs which name none' },
   }),
   StudioMappings: record({ mappings: { type: 'array', items: ref('StudioMappingEntry') } }),
   StudioMappingEntry: record({

@@ -95,6 +95,11 @@ abstract class ServiceClient<Report extends SuccessReport | WriterReport> {
     return this.json('DELETE', `/runs/${encodeURIComponent(id)}`, { signal, repeatable: true });
   }
 
+  /** The file at a position of the report of a run, from 1: of outputFileLocations, then of targetFileLocations. Packed files are unpacked. */
+  async output(id: string, number: number, { signal }: CallOptions = {}): Promise<Response> {
+    return this.send('GET', `/runs/${encodeURIComponent(id)}/outputs/${number}`, { signal });
+  }
+
   /** The configuration document, or the options that `paths` names. */
   config({ paths, signal }: CallOptions & { paths?: readonly string[] } = {}): Promise<Readonly<Record<string, unknown>>> {
     return this.json('GET', '/config', { signal, query: { paths: paths?.join() } });

@@ -34,6 +34,8 @@ export type SuccessReport = {
 export type WriteRequest = {
   /** The URL of a file of N-Quads, or an array of them */
   readonly inputFileURL: string | ReadonlyArray<string>;
+  /** Whether statements are added, or replace those of the target within UPDATE_SCOPE; left out: WRITE_MODE */
+  readonly mode?: "insert" | "update";
 };
 
 export type WriterReport = {
@@ -218,6 +220,8 @@ export type StudioUser = {
     readonly location: string;
   };
   readonly writeModes: ReadonlyArray<"insert" | "update">;
+  /** That of runs which name none */
+  readonly writeMode: "insert" | "update";
 };
 
 export type StudioMappings = {

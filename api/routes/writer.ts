@@ -6,7 +6,7 @@ import { targetOf, writerRequest } from '../../queues/requests/writer.ts';
 import { failureMessage } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
-import type { TargetProbe } from '../../src/targets/target.ts';
+import type { TargetProbe, WriteMode } from '../../src/targets/target.ts';
 import { type Api, type Call, parametersOf, type Reply, type Route } from '../route.ts';
 import { answerRun, RUN_HEADERS, RUN_REPLIES } from '../run-answer.ts';
 
@@ -17,9 +17,9 @@ export function writerRoutes(api: Api): readonly Route[] {
     summary: 'Writes files of N-Quads to the target, and waits for the outcome',
     replies: { ...RUN_REPLIES, 200: { description: 'The run completed: its processing report', schema: 'WriterReport' } },
   } as const;
-  const write = (call: Call, inputFileURL: unknown): Promise<Reply> => {
+  const write = (call: Call, inputFileURL: unknown, mode: unknown): Promise<Reply> => {
     const inputs = writeInputsOf({ inputFileURL } as WriteFields);
-    return answerRun(api, call, async (snapshot) => writerRequest(inputs, snapshot, api.workingDirectory));
+    return answerRun(api, call, async (snapshot) => writerRequest(inputs, snapshot, api.workingDirectory, mode as WriteMode | undefined));
   };
   return [
     {
@@ -28,14 +28,17 @@ export function writerRoutes(api: Api): readonly Route[] {
       hasSideEffects: true,
       parameters: [...parametersOf(WRITE_QUERY), ...RUN_HEADERS],
       misspelt: 'refused',
-      handle: (call) => write(call, call.parameters.inputRdfURL),
+      handle: (call) => write(call, call.parameters.inputRdfURL, call.parameters.mode),
     },
     {
       ...common,
       method: 'POST',
       parameters: RUN_HEADERS,
       body: { type: 'application/json', schema: 'WriteRequest', required: true },
-      handle: async (call) => write(call, (await call.body())?.inputFileURL),
+      handle: async (call) => {
+        const body = await call.body();
+        return write(call, body?.inputFileURL, body?.mode);
+      },
     },
     {
       method: 'GET',

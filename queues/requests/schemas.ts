@@ -1,5 +1,6 @@
 /** The fields of a run request by HTTP or message: the schemas shown in `/openapi.json`, with which `process.ts` validates. */
 import { type FieldsSchema, NO_NUL, NOT_BLANK } from '../../src/core/schema.ts';
+import { WRITE_MODES } from '../../src/targets/target.ts';
 
 /** Text that is not blank. Array keywords may follow, so that one schema describes both. */
 const TEXT = { type: 'string', allOf: [{ pattern: NOT_BLANK }, { pattern: NO_NUL }] } as const;
@@ -30,6 +31,12 @@ export const PROCESS_REQUEST = {
 
 const FILES = { ...TEXTS, description: 'The URL of a file of N-Quads, or an array of them' } as const;
 
+const WRITE_MODE = {
+  type: 'string',
+  enum: WRITE_MODES,
+  description: 'Whether statements are added, or replace those of the target within UPDATE_SCOPE; left out: WRITE_MODE',
+} as const;
+
 /** For the graph writer. */
 export const WRITE_REQUEST = {
   type: 'object',
@@ -39,10 +46,16 @@ export const WRITE_REQUEST = {
   'x-misspelt': 'refused',
 } as const satisfies FieldsSchema;
 
+/** By HTTP, where a request may choose the mode. */
+export const WRITE_BODY = {
+  ...WRITE_REQUEST,
+  properties: { ...WRITE_REQUEST.properties, mode: WRITE_MODE },
+} as const satisfies FieldsSchema;
+
 /** The same as query parameters, where the field has another name first. */
 export const WRITE_QUERY = {
   type: 'object',
-  properties: { inputRdfURL: { ...FILES, 'x-also': ['inputRdfURLs', 'inputFileURL', 'inputFileURLs'] } },
+  properties: { inputRdfURL: { ...FILES, 'x-also': ['inputRdfURLs', 'inputFileURL', 'inputFileURLs'] }, mode: WRITE_MODE },
   required: ['inputRdfURL'],
   'x-misspelt': 'refused',
 } as const satisfies FieldsSchema;

@@ -5,17 +5,23 @@ import type { Snapshot } from '../../src/config/options/options.ts';
 import { storeLimitsOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { assertWithin } from '../../src/storage/open.ts';
-import type { TargetAddress } from '../../src/targets/target.ts';
+import type { TargetAddress, WriteMode } from '../../src/targets/target.ts';
 import type { WriterRequest } from '../jobs.ts';
 import { propertyGraphOf, settingsOf } from './transform.ts';
 
 /**
  * The run request to write these files, with the current configuration.
  *
+ * @param mode that of this run alone
  * @throws Fault request/forbidden — a place that may not be read; those of `locate`
  */
-export async function writerRequest(inputs: readonly string[], snapshot: Snapshot, workingDirectory: string): Promise<WriterRequest> {
-  const write = writeSettingsOf(snapshot, workingDirectory);
+export async function writerRequest(
+  inputs: readonly string[],
+  snapshot: Snapshot,
+  workingDirectory: string,
+  mode: WriteMode = snapshot.WRITE_MODE,
+): Promise<WriterRequest> {
+  const write = { ...writeSettingsOf(snapshot, workingDirectory), mode };
   for (const url of inputs) await assertWithin(url, { workingDirectory, reach: write.reach });
   return {
     service: 'graph-writer',

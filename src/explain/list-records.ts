@@ -33,7 +33,8 @@ const MAX_ROWS = 1_000;
 const MAX_CHARACTERS = 2 * 2 ** 20;
 
 interface SeenRecord {
-  statements: number;
+  /** Each once, though several rows of a view may make it. */
+  readonly lines: Set<string>;
   fault: FaultData | undefined;
 }
 
@@ -62,7 +63,7 @@ export async function listRecords(
   const told: { readonly key: string; readonly record: FoundRecord }[] = [];
   const seen = new Map<string, SeenRecord>();
   const seenAt = (key: string): SeenRecord => {
-    const known = seen.get(key) ?? { statements: 0, fault: undefined };
+    const known = seen.get(key) ?? { lines: new Set(), fault: undefined };
     seen.set(key, known);
     return known;
   };
@@ -84,7 +85,8 @@ export async function listRecords(
         row: (map, lines, input, record) => {
           const key = keyOf(input, record);
           if (map === own?.map) {
-            for (const piece of lines) seenAt(key).statements += linesIn(piece);
+            const all = seenAt(key).lines;
+            for (const line of [...lines].join('').split('\n')) if (line !== '') all.add(line);
             return;
           }
           const text = [...lines].join('');
@@ -98,7 +100,10 @@ export async function listRecords(
   } finally {
     await prepared.close();
   }
-  const records = told.map(({ key, record }) => ({ record, ...(seen.get(key) ?? { statements: 0, fault: undefined }) }));
+  const records = told.map(({ key, record }) => {
+    const { lines, fault } = seenAt(key);
+    return { record, statements: lines.size, fault };
+  });
   return { records, more };
 }
 
@@ -114,9 +119,3 @@ function mapOf(maps: readonly MapRules[], id: string): MapRules {
 }
 
 const keyOf = (input: string | undefined, record: number | undefined): string => `${record} ${input}`;
-
-function linesIn(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
-  return count;
-}

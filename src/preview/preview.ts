@@ -174,8 +174,10 @@ async function checked(document: { readonly name: string; readonly text: string 
 
 interface SeenMap {
   readonly info: MapInfo;
-  readonly without: RecordPlace[];
-  records: number;
+  /** Records, by input and position, and whether some row of them gives a statement: a view has several rows of one record. */
+  readonly records: Map<string, { readonly place: RecordPlace; gives: boolean }>;
+  /** Rows that are not of one record. */
+  others: number;
   statements: number;
 }
 
@@ -207,7 +209,6 @@ class Collected {
   row(info: MapInfo, lines: Iterable<string>, input: string | undefined, record: number | undefined): void {
     const map = this.#indexOf(info);
     const own = this.#maps[map] as SeenMap;
-    own.records++;
     const place = { ...(input === undefined ? {} : { input }), ...(record === undefined ? {} : { record }) };
     let isEmpty = true;
     // All of it, since the engine makes the lines while they are consumed.
@@ -216,11 +217,18 @@ class Collected {
       own.statements++;
       this.#add(line, { map, ...place });
     }
-    if (isEmpty && record !== undefined && own.without.length < MAX_WITHOUT) own.without.push({ ...place, record });
+    if (record === undefined) own.others++;
+    else {
+      const key = `${record} ${input ?? ''}`;
+      const known = own.records.get(key);
+      if (known === undefined) own.records.set(key, { place: { ...place, record }, gives: !isEmpty });
+      else known.gives ||= !isEmpty;
+    }
   }
 
   answer(reports: readonly TriplesMapReport[]): Pick<PreviewAnswer, 'statements' | 'triplesMaps' | 'more'> {
-    const triplesMaps = this.#maps.map(({ info, without, records, statements }): PreviewMap => {
+    const triplesMaps = this.#maps.map(({ info, records, others, statements }): PreviewMap => {
+      const without = [...records.values()].flatMap(({ place, gives }) => (gives ? [] : [place])).slice(0, MAX_WITHOUT);
       const { line, column } = info.origin;
       const report = reports.find(({ id }) => id === info.id);
       const empty = report?.empty;
@@ -229,7 +237,7 @@ class Collected {
         name: info.name,
         line,
         column,
-        records,
+        records: records.size + others,
         statements,
         rejected: report?.rejected ?? 0,
         ...(empty === undefined || statements > 0 ? {} : { empty }),
@@ -242,7 +250,7 @@ class Collected {
   #indexOf(info: MapInfo): number {
     const known = this.#indexes.get(info.id);
     if (known !== undefined) return known;
-    this.#maps.push({ info, without: [], records: 0, statements: 0 });
+    this.#maps.push({ info, records: new Map(), others: 0, statements: 0 });
     this.#indexes.set(info.id, this.#maps.length - 1);
     return this.#maps.length - 1;
   }
@@ -250,7 +258,7 @@ class Collected {
   #add(line: string, maker: Maker | undefined): void {
     const known = this.#statements.get(line);
     if (known !== undefined) {
-      if (maker !== undefined && known.length < MAX_MAKERS) known.push(maker);
+      if (maker !== undefined && known.length < MAX_MAKERS && !known.some((one) => isSameMaker(one, maker))) known.push(maker);
       return;
     }
     if (this.isFull) return;
@@ -261,6 +269,8 @@ class Collected {
     this.#full();
   }
 }
+
+const isSameMaker = (a: Maker, b: Maker): boolean => a.map === b.map && a.record === b.record && a.input === b.input;
 
 /** Whole lines, also where a piece ends within one. */
 function* linesOf(pieces: Iterable<string>): Iterable<string> {

@@ -309,6 +309,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       access: 'who may ask: tokens, roles, limits of callers, pages of other sites',
       routes: 'one file for each group of routes',
       'routes/mappings': 'the files of the mapping directories: where they are, and how they are saved',
+      'routes/runs': 'runs, and the files that they have made',
       'routes/studio': 'what the studio asks the service for',
       server: 'the HTTP server and its headers',
     },

@@ -15,7 +15,7 @@ export function meRoute({ config }: Api, services: readonly Service[]): Route {
     summary: 'Says who the caller is, what the role permits, and which services and limits the process has',
     replies: { 200: { description: 'The caller and the process', schema: 'StudioUser' } },
     handle: async (call) => {
-      const { MAX_BODY_BYTES, MAX_UPLOAD_BYTES, TRIPLESTORE_TYPE: type, TRIPLESTORE_ENDPOINT: endpoint } = config.snapshot();
+      const { MAX_BODY_BYTES, MAX_UPLOAD_BYTES, TRIPLESTORE_TYPE: type, TRIPLESTORE_ENDPOINT: endpoint, WRITE_MODE } = config.snapshot();
       return {
         status: 200,
         body: {
@@ -25,6 +25,7 @@ export function meRoute({ config }: Api, services: readonly Service[]): Route {
           services,
           target: { type, location: endpoint === undefined ? 'embedded' : redact(endpoint) },
           writeModes: WRITE_MODES,
+          writeMode: WRITE_MODE,
         },
       };
     },

@@ -12,6 +12,7 @@ import { addClass, addEntity, removeClass, rename, setIdentifier } from './eleme
 import { applyFunction, removeFunction } from './elements/functions.ts';
 import { addGraph, addPrefix, removePrefix, renamePrefix, setExpert, setGraph } from './elements/graphs.ts';
 import { addInput, relocateInput, removeInput, setDialect, setGrouping } from './elements/inputs.ts';
+import { mergeParts, splitPart } from './elements/parts.ts';
 import { acceptSuggestion, rejectSuggestion } from './suggestions.ts';
 
 export const COMMANDS = {
@@ -26,6 +27,8 @@ export const COMMANDS = {
   'set-term-type': setTermType,
   'add-class': addClass,
   'remove-class': removeClass,
+  'split-part': splitPart,
+  'merge-parts': mergeParts,
   'add-attribute': addAttribute,
   'set-expression': setExpression,
   'set-datatype': setDatatype,

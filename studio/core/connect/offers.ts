@@ -31,7 +31,8 @@ function entityOf(document: StudioDocument, { id, ref }: Side): Id | undefined {
 /** R3: for experts in XML, the text where the path upwards is written. */
 export function upwards(document: StudioDocument, from: Side, to: Side): CommandCall | undefined {
   if (from.input?.format !== 'xml' || !document.expert) return undefined;
-  return { command: 'open-text', argument: { of: from.id, path: pathUp(from.base, to.paths[0] ?? []), level: from.base } };
+  const path = pathUp(from.base, to.paths[0] ?? []);
+  return { command: 'open-text', argument: { of: from.id, path, level: from.base, to: to.id ?? to.ref } };
 }
 
 /** `../../@id`: from an element to what stands above it. */

@@ -9,12 +9,16 @@ export function iteratorText(format: Format, iterator: Path): string | undefined
   return format === 'xml' ? xPathText(iterator) : undefined;
 }
 
-/** A path from the records of an iterator; undefined: it leads out of them, where the format has no way. */
-export function referenceText(format: Format, iterator: Path, path: Path): string | undefined {
+/**
+ * A path from the records of an iterator; undefined: it leads out of them, where the format has no way.
+ *
+ * @param mayClimb whether references of JSON may begin with `$^`, for parents
+ */
+export function referenceText(format: Format, iterator: Path, path: Path, mayClimb = false): string | undefined {
   switch (format) {
     case 'json':
     case 'jsonl':
-      return samePath(path.slice(0, iterator.length), iterator) ? jsonPathText(path.slice(iterator.length)) : undefined;
+      return jsonPathFrom(iterator, path, mayClimb);
     case 'xml':
       return xPathFrom(iterator, path);
     default: {
@@ -22,6 +26,13 @@ export function referenceText(format: Format, iterator: Path, path: Path): strin
       return path.length === 1 && only !== undefined && 'name' in only ? only.name : undefined;
     }
   }
+}
+
+function jsonPathFrom(iterator: Path, path: Path, mayClimb: boolean): string | undefined {
+  let end = iterator.length;
+  while (!samePath(path.slice(0, end), iterator.slice(0, end))) end--;
+  const ups = iterator.length - end;
+  return ups > 0 && !mayClimb ? undefined : `$${'^'.repeat(ups)}${jsonPathText(path.slice(end)).slice(1)}`;
 }
 
 function xPathFrom(iterator: Path, path: Path): string | undefined {

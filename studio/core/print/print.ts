@@ -21,7 +21,7 @@ export async function print(document: StudioDocument, language: Language): Promi
   const report = new Report();
   const own = dialectOf(document);
   for (const { reason } of recordsOf(document, 'text')) report.warning('not-supported', MADE, `left out: ${reason}`);
-  const { graph } = mappingGraph(document, report);
+  const { graph } = mappingGraph(document, report, own === 'rml' && language === 'rml');
   const baseIri = baseOf(document.language, document.base);
   const nodes = convertGraph(graph, own, report).map((node) => ({ ...node, comments: [] }));
   const declared = recordsOf(document, 'prefix').map(({ name, iri }) => [name, iri] as const);

@@ -4,8 +4,8 @@ import type { Individual } from '../../../src/mapping/vocabulary/vocabulary.ts';
 import type { Expression, FieldRef, TermType } from '../document.ts';
 import { type GraphWriter, individual, iri, literal, type Properties } from './graph.ts';
 
-/** A path as a reference; undefined: the record does not lead there. */
-export type WriteReference = (ref: FieldRef) => string | undefined;
+/** A field, or a path that is written already, as a reference; undefined: the record does not lead there. */
+export type WriteReference = (read: FieldRef | string) => string | undefined;
 
 export interface Term {
   readonly value: Expression;
@@ -29,8 +29,10 @@ export function constantOf({ value, termType, datatype, language }: Term): RdfTe
   return termType === 'literal' ? literal(value.value, { datatype, language }) : iri(value.value);
 }
 
-/** Thrown where a record does not lead to a field; `print` says so at its element. */
+/** Thrown where a record does not lead to a field; `print` says so at its element. The message says what to do. */
 export class OutOfReach extends Error {}
+
+const NO_WAY = 'it reads a field that its records do not lead to: use fields of one level';
 
 /** The properties of a term map. @param isObject its default is a literal for what is no template */
 export function termProperties(writer: GraphWriter, term: Term, reference: WriteReference, isObject: boolean): Properties {
@@ -53,9 +55,9 @@ export function termProperties(writer: GraphWriter, term: Term, reference: Write
 
 /** The properties of an expression map. */
 export function expressionProperties(writer: GraphWriter, value: Expression, reference: WriteReference): Properties {
-  const written = (ref: FieldRef): string => {
-    const text = reference(ref);
-    if (text === undefined) throw new OutOfReach();
+  const written = (read: FieldRef | string): string => {
+    const text = reference(read);
+    if (text === undefined) throw new OutOfReach(NO_WAY);
     return text;
   };
   switch (value.kind) {
@@ -64,7 +66,7 @@ export function expressionProperties(writer: GraphWriter, value: Expression, ref
     case 'field':
       return [['reference', literal(written(value.ref))]];
     case 'written':
-      return [['reference', literal(value.text)]];
+      return [['reference', literal(written(value.text))]];
     case 'template': {
       const text = value.parts.map((part) => (typeof part === 'string' ? escaped(part) : `{${escaped(written(part))}}`)).join('');
       return [['template', literal(text)]];

@@ -2,7 +2,7 @@
 import { formatOfPath } from '../../../src/core/input/formats.ts';
 import type { FileSource, LogicalSource, SqlSource } from '../../../src/mapping/model/model.ts';
 import type { CsvDialect, Format, Input, Location } from '../document.ts';
-import { Undrawn } from './terms.ts';
+import { Undrawn } from './undrawn.ts';
 
 type Described = Omit<Input, 'kind' | 'id' | 'name'>;
 

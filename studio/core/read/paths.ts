@@ -8,33 +8,38 @@ import { pathKey } from '../levels.ts';
 /** undefined: the canvas does not take the text apart. */
 export type ReadPath = (text: string) => Path | undefined;
 
-/** References of JSON, from the records of an iterator. `loose`: as legacy mappings are read. */
+/**
+ * References of JSON, from the records of an iterator. `loose`: as legacy mappings are read, where `$^` leads to parents. Today's RML has names
+ * for these by logical views.
+ */
 export const jsonPathReader =
   (iterator: Path, isLoose: boolean): ReadPath =>
   (text) => {
-    const steps = jsonSteps(text, isLoose);
-    return steps === undefined ? undefined : [...iterator, ...steps];
+    const found = jsonSteps(text, isLoose);
+    if (found === undefined || (found.ups > 0 && !isLoose) || found.ups > iterator.length) return undefined;
+    const path = [...iterator.slice(0, iterator.length - found.ups), ...found.steps];
+    // Below `[*]` a position means one item of each list, which no view selects.
+    return path.some((step, i) => 'index' in step && path.slice(0, i).some((one) => 'each' in one)) ? undefined : path;
   };
 
-function jsonSteps(text: string, isLoose: boolean): Path | undefined {
+function jsonSteps(text: string, isLoose: boolean): { readonly ups: number; readonly steps: Path } | undefined {
   let reference: Reference;
   try {
     reference = parseReference(text, isLoose ? 'loose' : 'short');
   } catch {
     return undefined;
   }
-  if (reference.ups > 0 || !reference.query.absolute) return undefined;
+  if (!reference.query.absolute) return undefined;
   const steps: Step[] = [];
   for (const { descendant, selectors } of reference.query.segments) {
     const [only, ...others] = selectors;
     if (descendant || only === undefined || others.length > 0) return undefined;
     if (only.kind === 'name') steps.push({ name: fromBytes(only.name) });
     else if (only.kind === 'wildcard') steps.push({ each: true });
-    // Below `[*]` a position means one item of each list, which no view selects.
-    else if (only.kind === 'index' && only.index >= 0 && !steps.some((step) => 'each' in step)) steps.push({ index: only.index });
+    else if (only.kind === 'index' && only.index >= 0) steps.push({ index: only.index });
     else return undefined;
   }
-  return steps;
+  return { ups: reference.ups, steps };
 }
 
 /**

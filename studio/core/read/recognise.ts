@@ -4,6 +4,7 @@
  */
 import { localNameOf } from '../../../src/infer/names.ts';
 import type {
+  LogicalSource,
   Mapping,
   Origin,
   PredicateObjectMap,
@@ -20,13 +21,15 @@ import { formOf } from '../elements/form.ts';
 import { isAbsoluteIri } from '../elements/iris.ts';
 import { iteratorOf } from '../elements/iterator.ts';
 import { recordOf } from '../elements/records.ts';
-import { deepestOf, levelOf, listsBelow, samePath } from '../levels.ts';
+import { areChain, deepestOf, iterationOf, levelOf, listsBelow, samePath } from '../levels.ts';
 import { checkEdge } from '../rules/link.ts';
 import { isRefusal } from '../rules/verdict.ts';
 import type { Places } from '../text/places.ts';
 import { inputName, readInput } from './inputs.ts';
 import { jsonPathReader, type ReadPath, xmlListKey, xPathReader } from './paths.ts';
-import { constantOf, readExpression, readTerm, type Scope, type Term, Undrawn } from './terms.ts';
+import { constantOf, readExpression, readTerm, type Scope, type Term } from './terms.ts';
+import { Undrawn } from './undrawn.ts';
+import { iteratorTexts, readView, sourceOf } from './views.ts';
 
 const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
@@ -89,9 +92,9 @@ export class Recognition {
   }
 
   #addInput({ source }: TriplesMap): void {
-    if (source.kind === 'view') return;
-    const described = readInput(source);
-    if (described instanceof Undrawn) return;
+    const read = sourceOf(source);
+    const described = read && readInput(read);
+    if (read === undefined || described === undefined || described instanceof Undrawn) return;
     const key = JSON.stringify(described);
     let id = this.#inputs.get(key);
     if (id === undefined) {
@@ -100,11 +103,13 @@ export class Recognition {
       const name = inputName(described.location);
       let free = name;
       for (let i = 2; taken.has(free); i++) free = `${name} ${i}`;
-      this.#put({ kind: 'input', id, name: free, ...described }, source.origin);
+      this.#put({ kind: 'input', id, name: free, ...described }, read.origin);
       this.#inputs.set(key, id);
     }
-    const list = source.kind === 'file' && source.formulation === 'xml' ? xmlListKey(source.iterator ?? '') : undefined;
-    if (list !== undefined) this.#lists.set(id, (this.#lists.get(id) ?? new Set()).add(list));
+    for (const text of read.kind === 'file' && read.formulation === 'xml' ? iteratorTexts(source) : []) {
+      const list = xmlListKey(text);
+      if (list !== undefined) this.#lists.set(id, (this.#lists.get(id) ?? new Set()).add(list));
+    }
   }
 
   #addPart(map: TriplesMap): void {
@@ -117,19 +122,29 @@ export class Recognition {
     const { source, subject, baseIri, quotedOnly } = map;
     if (baseIri !== undefined) return new Undrawn('a base of its own');
     if (map.dialect !== this.#mapping.triplesMaps[0]?.dialect) return new Undrawn('another dialect');
-    if (source.kind === 'view') return new Undrawn('a logical view');
+    const read = sourceOf(source);
+    if (read === undefined) return new Undrawn('a view on a logical view');
     if (quotedOnly === true || subject.kind === 'star') return new Undrawn('quoted triples');
-    const described = readInput(source);
+    const described = readInput(read);
     if (described instanceof Undrawn) return described;
     const input = this.#records.get(this.#inputs.get(JSON.stringify(described)) as Id) as Input;
-    const iterator = this.#iterator(map, input);
+    const iterator = this.#iterator(read, map.dialect, input);
     if (iterator === undefined) return new Undrawn('an iterator that is not drawn');
-    const scope: Scope = { input: input.id, iterator, path: this.#reader(map, input, iterator), relative: this.#context.relative };
-    const term = readTerm(subject, scope);
+    const reader = (of: Path): ReadPath => this.#reader(map, input, of);
+    const names = source.kind === 'view' ? readView(source, iterator, reader) : undefined;
+    if (names instanceof Undrawn) return names;
+    const path: ReadPath = names === undefined ? reader(iterator) : (name) => names.paths.get(name);
+    const around: Scope = { input: input.id, iterator, path, names, relative: this.#context.relative };
+    const term = readTerm(subject, around);
     if (term instanceof Undrawn) return term;
     if (term.value.kind === 'written') return new Undrawn('a subject with a path that is not drawn');
-    const level = deepestOf(fieldsOf(term.value).map(({ path }) => levelOf(path))) ?? iterator;
-    if (!samePath(iteratorOf(input, level), iterator)) return new Undrawn('a subject that is not of the level of the iterator');
+    const levels = fieldsOf(term.value).map(({ path: one }) => levelOf(one));
+    if (!areChain(levels)) return new Undrawn('a subject of objects that are side by side');
+    const level = deepestOf(levels) ?? iterator;
+    const own = iteratorOf(input, level);
+    if (!(names?.iterators ?? [iterator]).some((one) => samePath(own, one)))
+      return new Undrawn('a subject that is not of the level of the iterator');
+    const scope: Scope = { ...around, iterator: own };
     const classes: string[] = [];
     for (const one of subject.classes) {
       const iri = constantOf(one.expression);
@@ -171,7 +186,7 @@ export class Recognition {
     return { map, entity: entity.id, name, scope };
   }
 
-  #iterator({ source, dialect }: TriplesMap, { id }: Input): Path | undefined {
+  #iterator(source: LogicalSource, dialect: TriplesMap['dialect'], { id }: Input): Path | undefined {
     if (source.kind !== 'file') return [];
     const { iterator, formulation } = source;
     if (formulation === 'csv' || formulation === 'parquet') return iterator === undefined ? [] : undefined;
@@ -247,8 +262,10 @@ export class Recognition {
     const isType = predicates.length === 1 && predicates[0] === RDF_TYPE && graphs.length === 0;
     if (isType && term.value.kind === 'constant' && term.termType === 'iri' && isAbsoluteIri(term.value.value))
       return this.#addClass(part.entity, term.value.value, origin);
-    if (fieldsOf(term.value).filter(({ path }) => this.#isDeeper(path, part.scope)).length > 1)
+    const fields = fieldsOf(term.value).map(({ path }) => path);
+    if (part.scope.names === undefined && fields.filter((path) => this.#isDeeper(path, part.scope)).length > 1)
       return new Undrawn('several paths through lists, of which every combination is meant');
+    if (!areChain(fields.map((path) => iterationOf(levelOf(path))))) return new Undrawn('fields of lists that are side by side');
     const entity = this.#identified(part, term);
     if (entity !== undefined) return this.#addEdge({ ...edge, to: entity }, origin);
     const { value, termType, datatype, language } = term;

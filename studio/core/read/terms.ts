@@ -3,22 +3,19 @@ import type * as Normal from '../../../src/mapping/model/model.ts';
 import { isLanguageTag } from '../../../src/mapping/vocabulary/language-tag.ts';
 import type { Expression, FieldRef, Id, Path, TermType } from '../document.ts';
 import { isAbsoluteIri } from '../elements/iris.ts';
+import { isRandom } from '../elements/random.ts';
+import { samePath } from '../levels.ts';
 import type { ReadPath } from './paths.ts';
-
-/** Why something is kept as text. */
-export class Undrawn {
-  readonly reason: string;
-
-  constructor(reason: string) {
-    this.reason = reason;
-  }
-}
+import { Undrawn } from './undrawn.ts';
+import type { ViewNames } from './views.ts';
 
 /** What references are relative to. */
 export interface Scope {
   readonly input: Id;
   readonly iterator: Path;
   readonly path: ReadPath;
+  /** Of a logical view: references are names of its fields. */
+  readonly names: ViewNames | undefined;
   /** Where IRIs that the text writes without a scheme begin; undefined: the text declares a base. */
   readonly relative: string | undefined;
 }
@@ -69,7 +66,9 @@ export function readExpression(expression: Normal.Expression, scope: Scope): Exp
     }
     case 'reference': {
       const ref = fieldOf(expression.reference, scope);
-      return ref === undefined ? { kind: 'written', text: expression.reference } : { kind: 'field', ref };
+      if (ref !== undefined) return { kind: 'field', ref };
+      const text = writtenAt(expression.reference, scope);
+      return text === undefined ? new Undrawn('a field of a logical view that is not drawn') : { kind: 'written', text };
     }
     case 'template': {
       const parts = expression.parts.map((part) => (part.kind === 'text' ? part.text : fieldOf(part.reference, scope)));
@@ -77,7 +76,7 @@ export function readExpression(expression: Normal.Expression, scope: Scope): Exp
       return { kind: 'template', parts: parts as (string | FieldRef)[] };
     }
     case 'fresh':
-      return { kind: 'fresh' };
+      return scope.names === undefined ? { kind: 'fresh' } : new Undrawn('a blank node for each row of a logical view');
     case 'call':
       return readCall(expression, scope);
     case 'conditional':
@@ -90,7 +89,15 @@ function fieldOf(reference: string, { input, path }: Scope): FieldRef | undefine
   return steps === undefined ? undefined : { input, path: steps };
 }
 
+/** A path that is written out, from the records of the triples map. */
+function writtenAt(reference: string, { names, iterator }: Scope): string | undefined {
+  if (names === undefined) return reference;
+  const found = names.written.get(reference);
+  return found !== undefined && samePath(found.within, iterator) ? found.text : undefined;
+}
+
 function readCall({ execution, returns }: Extract<Normal.Expression, { kind: 'call' }>, scope: Scope): Expression | Undrawn {
+  if (scope.names !== undefined && isRandom(execution.function)) return new Undrawn('a random value for each row of a logical view');
   const given: { parameter: string; value: Expression }[] = [];
   for (const { parameter, value } of execution.inputs) {
     const read = readExpression(value, scope);

@@ -79,8 +79,16 @@ export type CommandCall =
   | { readonly command: 'connect'; readonly argument: Connect }
   | { readonly command: 'add-entity'; readonly argument: EntitySource }
   | { readonly command: 'select'; readonly argument: { readonly ids: readonly Id[] } }
-  /** Opens the text at `of` with a path upwards from its level to write there. */
-  | { readonly command: 'open-text'; readonly argument: { readonly of: Id | undefined; readonly path: string; readonly level: Path } };
+  /** Opens the text at `of` with a path upwards from its level written in. `to`: what it leads to. */
+  | {
+      readonly command: 'open-text';
+      readonly argument: {
+        readonly of: Id | undefined;
+        readonly path: string;
+        readonly level: Path;
+        readonly to: FieldRef | Id | undefined;
+      };
+    };
 
 export const refuse = (rule: Rule, sentence: string, names: readonly string[], instead?: CommandCall): Refusal => ({
   ok: false,

@@ -5,7 +5,7 @@
 import type { RdfTerm } from '../../../src/mapping/model/model.ts';
 import { lookUp } from '../../../src/mapping/vocabulary/namespaces.ts';
 import type { Anchor, Element, Id, StudioDocument } from '../document.ts';
-import { baseOf } from '../elements/base.ts';
+import { baseOf, partId } from '../elements/base.ts';
 import { nameOf } from '../elements/names.ts';
 import { recordOf, recordsOf, sameModel } from '../elements/records.ts';
 import type { TextEdit } from '../history/edits.ts';
@@ -14,6 +14,7 @@ import { type Refusal, refuse } from '../rules/verdict.ts';
 import { indentAt, nodeEdits, rangesOfObjects, rangesOfProperties } from './node-edits.ts';
 import { type PrintedDocument, type PrintedPart, printedDocument, type Tree, treeKey } from './trees.ts';
 import { type TreeNode, type TreeObject, type TreeProperty, type TreeStatement, type TurtleTree, turtleTree } from './turtle-tree.ts';
+import { isOwnView, joinsOneOf, readsFrom, readsIn, readsSame } from './view-names.ts';
 
 /** The edits that bring the text of `before` up to date with what `after` means. None: the text says it already. */
 export function patch(before: StudioDocument, after: StudioDocument): readonly TextEdit[] | Refusal {
@@ -56,6 +57,10 @@ class Patch {
   /** Triples maps by their parts. */
   #written: ReadonlyMap<string, Written> = new Map();
   readonly #edits: TextEdit[] = [];
+  /** Triples maps whose views have names of the text. */
+  #own: ReadonlySet<string> = new Set();
+  /** Whether the view of the triples map that is edited has names of the text. */
+  #keepsNames = false;
   readonly #removed = new Map<TreeStatement, Map<TreeProperty, Set<TreeObject>>>();
 
   constructor(before: StudioDocument, after: StudioDocument) {
@@ -78,11 +83,12 @@ class Patch {
     const error = this.#new.errors.find((one) => !said.has(one));
     if (error !== undefined) stop(`The language of the text cannot say this: ${error}.`);
     this.#written = this.#findWritten();
+    this.#own = this.#ownViews();
     for (const [part, old] of this.#old.parts) {
       const next = this.#new.parts.get(part);
       const where = this.#written.get(part) ?? stop(`The triples map ${part} is not found in the text.`);
       if (next === undefined) this.#removePart(where);
-      else this.#changePart(where, old, next);
+      else this.#changePart(where, old, next, this.#own.has(part));
     }
     for (const [part, next] of this.#new.parts) if (!this.#old.parts.has(part)) this.#addPart(part, next);
     this.#removeAll();
@@ -129,11 +135,14 @@ class Patch {
   /** Triples maps by their parts: an entity's ranges that are whole statements are those of its parts, in their order. */
   #findWritten(): ReadonlyMap<string, Written> {
     const found = new Map<string, Written>();
+    const base = baseOf(this.#before.language, this.#before.base);
     const starts = new Map(this.#tree.statements.map((one) => [one.from, one]));
     for (const { id, parts } of recordsOf(this.#before, 'entity')) {
       const own = (this.#before.text.anchors.get(id) ?? []).flatMap(({ from }) => starts.get(this.#firstToken(from)) ?? []);
       parts.forEach((part, i) => {
-        const main = own[i];
+        // An entity whose triples maps are shown apart has the ranges of all of them, or none.
+        const named = partId(part, base);
+        const main = this.#tree.statements.find(({ subject }) => subject?.kind === 'iri' && subject.value === named) ?? own[i];
         if (main === undefined) return;
         const { subject } = main;
         const others = this.#tree.statements.filter(
@@ -150,11 +159,33 @@ class Patch {
     return from + (/^\s*/.exec(this.#text.slice(from))?.[0].length ?? 0);
   }
 
-  #changePart(where: Written, old: PrintedPart, next: PrintedPart): void {
+  /** Triples maps whose views have names of the text. What they read has not changed. */
+  #ownViews(): ReadonlySet<string> {
+    const own = new Map<string, RdfTerm>();
+    for (const [part, old] of this.#old.parts) {
+      const properties = this.#written.get(part)?.statements.flatMap(({ node }) => node.properties) ?? [];
+      const object = properties.find(({ iri }) => SOURCES.has(roleOf(iri)))?.objects[0];
+      const [, printed] = onlyOf(old, SOURCES);
+      if (object !== undefined && printed !== undefined && isOwnView(object, printed, this.#tree.statements)) own.set(part, old.tree.term);
+    }
+    for (const [part, next] of this.#new.parts) {
+      const old = this.#old.parts.get(part);
+      const isJoined = [...next.pairs].some(
+        ([edge, tree]) => keyOf(next, edge) !== (old && keyOf(old, edge)) && joinsOneOf(tree, [...own.values()]),
+      );
+      if (isJoined || (old !== undefined && own.has(part) && !(readsSame(old, next) && readsFrom(old, next))))
+        stop('This logical view was written in the text, which names its fields and its source. Change it there.');
+    }
+    return new Set(own.keys());
+  }
+
+  #changePart(where: Written, old: PrintedPart, next: PrintedPart, hasOwnView: boolean): void {
     const properties = where.statements.flatMap(({ node }) => node.properties);
-    this.#changeSource(properties, old, next);
+    this.#keepsNames = hasOwnView;
+    if (!hasOwnView) this.#changeSource(properties, old, next);
     this.#changeSubject(where, properties, old, next);
     this.#changePairs(where, old, next);
+    this.#keepsNames = false;
   }
 
   #changeSource(properties: readonly TreeProperty[], old: PrintedPart, next: PrintedPart): void {
@@ -177,7 +208,7 @@ class Patch {
   #sourceText(source: Tree): string | undefined {
     for (const [part, { statements }] of this.#written) {
       const [old, next] = [this.#old.parts.get(part), this.#new.parts.get(part)];
-      if (old === undefined || next === undefined || changeOf(old, next, SOURCES) !== undefined) continue;
+      if (old === undefined || next === undefined || this.#own.has(part) || changeOf(old, next, SOURCES) !== undefined) continue;
       const [, tree] = onlyOf(old, SOURCES);
       const property = statements.flatMap(({ node }) => node.properties).find(({ iri }) => SOURCES.has(roleOf(iri)));
       const [object] = property?.objects ?? [];
@@ -226,7 +257,7 @@ class Patch {
 
   #changePairs(where: Written, old: PrintedPart, next: PrintedPart): void {
     const places = pairsOf(where.statements);
-    const isElsewhere = changeOf(old, next, SOURCES) !== undefined;
+    const isElsewhere = !this.#keepsNames && changeOf(old, next, SOURCES) !== undefined;
     const groups = new Map<PairPlace, Id[]>();
     for (const edge of old.pairs.keys()) {
       const place = this.#placeOf(edge, places);
@@ -287,6 +318,7 @@ class Patch {
     const indent = indentAt(this.#text, place.object.from);
     left.forEach((edge, i) => {
       const { from, to } = place.object;
+      this.#guardNames(next.pairs.get(edge) as Tree);
       const text = this.#new.object(next.pairs.get(edge) as Tree, indent);
       // One after the other at the end of what is replaced.
       if (i === 0) this.#edits.push({ from, to, text, of: edge });
@@ -352,6 +384,7 @@ class Patch {
 
   #write(object: TreeObject, after: Tree, of?: Id): void {
     this.#guard(object);
+    this.#guardNames(after);
     const { from, to } = object;
     this.#edits.push({ from, to, text: this.#new.object(after, indentAt(this.#text, from)), ...(of !== undefined && { of }) });
   }
@@ -381,6 +414,12 @@ class Patch {
 
   #remove({ from, to }: Anchor): void {
     this.#edits.push({ from, to, text: '' });
+  }
+
+  /** What would be written anew has other names than the text. */
+  #guardNames(tree: Tree): void {
+    if (this.#keepsNames && readsIn(tree).length > 0)
+      stop('This reads a logical view whose fields have names of the text. Change it in the text.');
   }
 
   /** What is kept as text is not written over. */

@@ -36,7 +36,7 @@ export interface PrintedDocument {
 
 export function printedDocument(document: StudioDocument, dialect: Dialect, prefixes: ReadonlyMap<string, string>): PrintedDocument {
   const report = new Report();
-  const { graph, parts, pairs } = mappingGraph(document, report);
+  const { graph, parts, pairs } = mappingGraph(document, report, dialect === 'rml');
   const nodes = convertGraph(graph, dialect, report).map((node) => ({ ...node, comments: [] }));
   const byId = new Map(nodes.map((node) => [nodeId(node.term) as string, node]));
   const tops = new Set([...parts.values()].map((term) => nodeId(term) as string));

@@ -1,5 +1,6 @@
 /** The editor: toolbar, and the regions of a model around its canvas. */
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { lazy, type KeyboardEvent as Press, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { Guide } from '../guide/index.tsx';
 import Inspector from '../inspector/index.tsx';
 import { ConnectDialog } from '../outline/connect.tsx';
@@ -34,13 +35,23 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
   useRegionKeys();
   const editor = useEditor();
   const [shown, setShown] = useState<'palette' | 'keys' | undefined>(undefined);
+  const [isDrawerOpen, setDrawerOpen] = useState(false);
   const actions = useMemo(() => actionsOf(editor, () => setShown('keys')), [editor]);
   const close = useCallback(() => setShown(undefined), []);
   useEditorKeys(setShown);
   return (
-    <div className="editor" data-mode={mode}>
-      <SkipLinks regions={['inputs', mode === 'text' ? 'text' : 'canvas', 'inspector', 'preview']} />
-      <Toolbar place={place} find={() => setShown('palette')} />
+    <div className="editor" data-mode={mode} data-drawer={isDrawerOpen ? 'open' : 'closed'}>
+      <SkipLinks
+        regions={['inputs', mode === 'text' ? 'text' : 'canvas', 'inspector', 'preview']}
+        // It may be a drawer that is closed.
+        show={(region) => region === 'inspector' && flushSync(() => setDrawerOpen(true))}
+      />
+      <Toolbar
+        place={place}
+        find={() => setShown('palette')}
+        isDrawerOpen={isDrawerOpen}
+        toggleDrawer={() => setDrawerOpen(!isDrawerOpen)}
+      />
       <Region region="inputs" className="panel side">
         <Side />
       </Region>
@@ -58,7 +69,7 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
           </Suspense>
         </Region>
       )}
-      <Region region="inspector" className="panel side">
+      <Region region="inspector" className="panel side" onKeyDown={(event) => closeDrawer(event, () => setDrawerOpen(false))}>
         <Inspector />
       </Region>
       <Region region="preview" className="panel">
@@ -74,7 +85,23 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
   );
 }
 
-function Toolbar({ place, find }: { readonly place: ModelPlace; readonly find: () => void }): ReactNode {
+/** Escape closes the inspector where it is a drawer, and goes back to the button that opens it. */
+function closeDrawer(event: Press, close: () => void): void {
+  const button = document.querySelector<HTMLElement>('.drawer-button');
+  if (event.key !== 'Escape' || event.defaultPrevented || button === null || button.getClientRects().length === 0) return;
+  close();
+  button.focus();
+}
+
+interface ToolbarProps {
+  readonly place: ModelPlace;
+  readonly find: () => void;
+  /** The inspector, where the page is narrow. */
+  readonly isDrawerOpen: boolean;
+  readonly toggleDrawer: () => void;
+}
+
+function Toolbar({ place, find, isDrawerOpen, toggleDrawer }: ToolbarProps): ReactNode {
   const editor = useEditor();
   const { user } = useVisit();
   const isChanged = useEditorState(hasChanges);
@@ -118,6 +145,9 @@ function Toolbar({ place, find }: { readonly place: ModelPlace; readonly find: (
         {WORDS.find} <kbd>Ctrl+K</kbd>
       </Button>
       <RunButton />
+      <Button kind="quiet" className="drawer-button" aria-expanded={isDrawerOpen} aria-controls="region-inspector" onClick={toggleDrawer}>
+        {WORDS.regions.inspector}
+      </Button>
       <span className="user">{WORDS.user(user.actor, user.role)}</span>
       <Button kind="quiet" icon="moon" label={WORDS.schemes[scheme]} onClick={() => chooseScheme(nextScheme(scheme))} />
     </Region>

@@ -52,7 +52,13 @@ export function useRegionKeys(): void {
   }, []);
 }
 
-export const SkipLinks = ({ regions }: { readonly regions: readonly RegionName[] }): ReactNode => (
+interface SkipLinksProps {
+  readonly regions: readonly RegionName[];
+  /** Called before a region gets the focus. */
+  readonly show: (region: RegionName) => void;
+}
+
+export const SkipLinks = ({ regions, show }: SkipLinksProps): ReactNode => (
   <nav className="skip-links" aria-label="Skip">
     {regions.map((region) => (
       <a
@@ -61,6 +67,7 @@ export const SkipLinks = ({ regions }: { readonly regions: readonly RegionName[]
         onClick={(event) => {
           // The address names the model.
           event.preventDefault();
+          show(region);
           focusRegionNamed(region);
         }}
       >

@@ -34,7 +34,7 @@ export const WORDS = {
     connect: 'Draw it this way',
     'add-entity': 'Make an entity',
     select: 'Show it',
-    'open-text': 'Open the text',
+    'open-text': 'Write ../ in the text',
   },
   signIn: {
     title: 'Sign in',

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Edge, Entity, Id, TermType } from '../../core/document.ts';
-import { expressionText } from '../../core/elements/expressions.ts';
+import { expressionText, sameExpression } from '../../core/elements/expressions.ts';
 import { localName, nameOf } from '../../core/elements/names.ts';
 import { jsonPathText, xPathText } from '../../core/elements/path-text.ts';
 import { edgesFrom, edgesTo, inputOf, recordOf, recordsOf } from '../../core/elements/records.ts';
@@ -49,6 +49,7 @@ export function EntityView({ entity }: { readonly entity: Entity }): ReactNode {
       </Button>
       {edgesTo(document, id).length > 0 && <Lines title={WORDS.incoming} edges={edgesTo(document, id)} isIncoming />}
       <Graphs ids={[id]} graphs={entity.graphs} />
+      <Parts entity={entity} />
       <KeptAsText of={id} />
     </>
   );
@@ -129,6 +130,35 @@ function Lines({
           </li>
         ))}
       </ul>
+    </Section>
+  );
+}
+
+/** The triples maps that the text has for it, where there are several; and entities that stand for the same objects. */
+function Parts({ entity: { id, name, parts, identifier } }: { readonly entity: Entity }): ReactNode {
+  const { document, locked, tell } = useAccess();
+  const same = recordsOf(document, 'entity').filter((one) => one.id !== id && sameExpression(one.identifier, identifier));
+  if (parts.length === 1 && (same.length === 0 || identifier.kind === 'fresh')) return null;
+  return (
+    <Section title={WORDS.parts}>
+      {parts.length > 1 && (
+        <ul className="lines">
+          {parts.map((part) => (
+            <li key={part}>
+              <span className="grow">{part}</span>
+              <Button disabled={locked} label={WORDS.splitOne(part)} onClick={() => tell('split-part', { id, part })}>
+                {WORDS.split}
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {identifier.kind !== 'fresh' &&
+        same.map((other) => (
+          <Button key={other.id} disabled={locked} onClick={() => tell('merge-parts', { ids: [id, other.id] })}>
+            {WORDS.merge(name, other.name)}
+          </Button>
+        ))}
     </Section>
   );
 }

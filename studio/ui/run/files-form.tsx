@@ -8,8 +8,8 @@ import { useDocument, useEditorState } from '../store/context.tsx';
 import { hasChanges } from '../store/editor.ts';
 import { useVisit } from '../store/visit.ts';
 import { processRequest, type RunInput, runInputs } from './bindings.ts';
-import { TroubleNote } from './progress.tsx';
 import { type Shown, whyNotRunnable } from './shown.ts';
+import { TroubleNote } from './trouble-note.tsx';
 import { WORDS } from './words.ts';
 
 type Check =

@@ -26,7 +26,7 @@ const LONGEST_PAUSE_MS = 2_000;
 export function runsOf(
   client: QuadmillClient,
   service: ServiceName,
-): Pick<QuadmillClient['graphWriter'], 'getRun' | 'listRuns' | 'cancel'> {
+): Pick<QuadmillClient['graphWriter'], 'getRun' | 'listRuns' | 'cancel' | 'output'> {
   switch (service) {
     case 'semi-structured-transformer':
       return client.semiStructuredTransformer;

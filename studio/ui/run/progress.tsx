@@ -9,6 +9,7 @@ import { runCompleted } from '../store/page/guide.ts';
 import { useVisit } from '../store/visit.ts';
 import { type RunPlace, runsOf, useRun } from './follow.ts';
 import { type AfterRun, Report } from './report.tsx';
+import { TroubleNote } from './trouble-note.tsx';
 import { WORDS } from './words.ts';
 
 interface RunProgressProps {
@@ -49,7 +50,7 @@ export function RunProgress({ place, started, ofBytes, after }: RunProgressProps
           {WORDS.cancel}
         </Button>
       )}
-      {view?.outcome !== undefined && <Report outcome={view.outcome} after={after} />}
+      {view?.outcome !== undefined && <Report place={place} outcome={view.outcome} after={after} />}
     </section>
   );
 }
@@ -77,10 +78,3 @@ function Counts({ view, ofBytes }: { readonly view: RunView; readonly ofBytes: n
     </>
   );
 }
-
-export const TroubleNote = ({ trouble: { sentence, hint } }: { readonly trouble: Trouble }): ReactNode => (
-  <p className="trouble" role="alert">
-    {sentence}
-    {hint !== undefined && ` ${hint}`}
-  </p>
-);

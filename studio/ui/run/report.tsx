@@ -1,6 +1,8 @@
 /** What a run came to. */
 import type { ReactNode } from 'react';
 import type { FailureMessage, RunView, SuccessReport, WriterReport } from '../../../client/types.ts';
+import { DownloadOutput } from './download.tsx';
+import type { RunPlace } from './follow.ts';
 import { WORDS } from './words.ts';
 
 type Outcome = NonNullable<RunView['outcome']>;
@@ -8,12 +10,18 @@ type Outcome = NonNullable<RunView['outcome']>;
 /** What can be done with the files of statements that a run has made. */
 export type AfterRun = (files: readonly string[]) => ReactNode;
 
-export function Report({ outcome, after }: { readonly outcome: Outcome; readonly after: AfterRun | undefined }): ReactNode {
+interface ReportProps {
+  readonly place: RunPlace;
+  readonly outcome: Outcome;
+  readonly after: AfterRun | undefined;
+}
+
+export function Report({ place, outcome, after }: ReportProps): ReactNode {
   if (outcome.state !== 'completed') return <Failure failure={outcome.failure} />;
   const { report } = outcome;
   return (
     <>
-      {'target' in report ? <Written report={report} /> : <Made report={report} after={after} />}
+      {'target' in report ? <Written report={report} /> : <Made place={place} report={report} after={after} />}
       {report.warnings.length > 0 && (
         <>
           <h4>{WORDS.warnings}</h4>
@@ -28,7 +36,11 @@ export function Report({ outcome, after }: { readonly outcome: Outcome; readonly
   );
 }
 
-function Made({ report, after }: { readonly report: SuccessReport; readonly after: AfterRun | undefined }): ReactNode {
+interface MadeProps extends Omit<ReportProps, 'outcome'> {
+  readonly report: SuccessReport;
+}
+
+function Made({ place, report, after }: MadeProps): ReactNode {
   const { records, quads, processingTime, rejectedRecords, outputFileLocations, targetFileLocations = [] } = report;
   const files = [...outputFileLocations, ...targetFileLocations];
   return (
@@ -40,9 +52,10 @@ function Made({ report, after }: { readonly report: SuccessReport; readonly afte
       <h4>{WORDS.outputs}</h4>
       {files.length === 0 ? <p>{WORDS.noOutput}</p> : null}
       <ul className="run-outputs">
-        {files.map((file) => (
+        {files.map((file, i) => (
           <li key={file}>
             <code>{file}</code>
+            {file.startsWith('file:') && <DownloadOutput place={place} number={i + 1} file={file} />}
             {/^https?:/i.test(file) && (
               <a href={file} target="_blank" rel="noreferrer">
                 {WORDS.openOutput}

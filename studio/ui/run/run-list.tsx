@@ -6,8 +6,8 @@ import { Button } from '../parts/button.tsx';
 import { ago } from '../parts/times.ts';
 import { useVisit } from '../store/visit.ts';
 import { runsOf, type ServiceName } from './follow.ts';
-import { TroubleNote } from './progress.tsx';
 import type { Shown } from './shown.ts';
+import { TroubleNote } from './trouble-note.tsx';
 import { WORDS } from './words.ts';
 
 const SHOWN = 10;

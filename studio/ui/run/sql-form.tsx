@@ -5,8 +5,8 @@ import { Button } from '../parts/button.tsx';
 import { useEditorState } from '../store/context.tsx';
 import { hasChanges } from '../store/editor.ts';
 import { useVisit } from '../store/visit.ts';
-import { TroubleNote } from './progress.tsx';
 import { type Shown, whyNotRunnable } from './shown.ts';
+import { TroubleNote } from './trouble-note.tsx';
 import { WORDS } from './words.ts';
 
 const MASTER = 'masterMappingFile';

@@ -49,6 +49,8 @@ export const WORDS = {
   outputs: 'Output',
   noOutput: 'The run made no statement, so there is no output.',
   openOutput: 'Open output',
+  download: 'Download',
+  downloadOf: (file: string): string => `Download ${file}`,
   place: {
     mapping: 'Mapping',
     input: 'Input',
@@ -61,6 +63,11 @@ export const WORDS = {
   write: {
     title: 'Write to target',
     target: (type: string, location: string): string => (location === 'embedded' ? 'The embedded store' : `${location} (${type})`),
+    mode: 'What the target has already',
+    modes: {
+      insert: 'Insert: it stays, and the statements are added',
+      update: 'Update: values of the same subjects and predicates are replaced, as far as UPDATE_SCOPE says',
+    },
     check: 'Check connection',
     checked: (product: string, milliseconds: number): string => `${product} answers in ${Math.round(milliseconds)} ms.`,
     write: 'Write',

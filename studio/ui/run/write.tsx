@@ -4,7 +4,8 @@ import type { ConnectionCheck, RunView } from '../../../client/types.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
 import { Button } from '../parts/button.tsx';
 import { useVisit } from '../store/visit.ts';
-import { RunProgress, TroubleNote } from './progress.tsx';
+import { RunProgress } from './progress.tsx';
+import { TroubleNote } from './trouble-note.tsx';
 import { WORDS } from './words.ts';
 
 const { write: words } = WORDS;
@@ -15,6 +16,7 @@ export function WriteOutput({ files }: { readonly files: readonly string[] }): R
   const [started, setStarted] = useState<RunView | undefined>(undefined);
   const [trouble, setTrouble] = useState<Trouble | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
+  const [mode, setMode] = useState(user.writeMode);
   const ask = async <T,>(request: () => Promise<T>, show: (answer: T) => void): Promise<void> => {
     setBusy(true);
     setTrouble(undefined);
@@ -32,6 +34,16 @@ export function WriteOutput({ files }: { readonly files: readonly string[] }): R
       <h4>{words.title}</h4>
       <p>{words.target(user.target.type, user.target.location)}</p>
       {started === undefined && (
+        <fieldset className="run-mode">
+          <legend>{words.mode}</legend>
+          {user.writeModes.map((one) => (
+            <label key={one}>
+              <input type="radio" name="write-mode" value={one} checked={mode === one} onChange={() => setMode(one)} /> {words.modes[one]}
+            </label>
+          ))}
+        </fieldset>
+      )}
+      {started === undefined && (
         <div className="run-buttons">
           <Button disabled={reason} onClick={() => void ask(() => service.graphWriter.checkConnection(), setChecked)}>
             {words.check}
@@ -39,7 +51,7 @@ export function WriteOutput({ files }: { readonly files: readonly string[] }): R
           <Button
             kind="primary"
             disabled={reason}
-            onClick={() => void ask(() => service.graphWriter.start({ inputFileURL: files }), setStarted)}
+            onClick={() => void ask(() => service.graphWriter.start({ inputFileURL: files, mode }), setStarted)}
           >
             {words.write}
           </Button>

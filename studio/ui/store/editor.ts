@@ -2,9 +2,11 @@
  * The editor of one model: the document with its history, what is selected, and what samples show. All views of a model share one editor;
  * whatever they do to the document is a command.
  */
+
 import { type Draft, type Drafts, draftId, type ModelOrigin } from '../../client/drafts.ts';
 import { type ArgumentOf, COMMANDS, type CommandName } from '../../core/commands/all.ts';
 import type { Command, Role, Selection } from '../../core/commands/command.ts';
+import { drawUpwards } from '../../core/commands/edges/upwards.ts';
 import type { Id, StudioDocument } from '../../core/document.ts';
 import { NOTHING_SHOWN, type Shown } from '../../core/edit/side-file.ts';
 import { edgesTo, recordOf } from '../../core/elements/records.ts';
@@ -54,7 +56,7 @@ export interface Editor extends Store<EditorState> {
   dispatch<N extends CommandName>(name: N, argument: ArgumentOf<N>): Refusal | undefined;
   /** A command that no name stands for, such as several at once. */
   perform<A>(command: Command<A>, argument: A): Refusal | undefined;
-  /** What a refusal offers instead. `open-text` shows the text. */
+  /** What a refusal offers instead. `open-text` draws an expert's edge upwards, and shows it in the text. */
   instead(call: CommandCall): void;
   undo(): void;
   redo(): void;
@@ -206,6 +208,8 @@ export function openEditor({ origin, document, role, drafts, history, typed, sho
           return editor.select({ elements: call.argument.ids, fields: [] });
         case 'open-text':
           if (call.argument.of !== undefined) editor.select({ elements: [call.argument.of], fields: [] });
+          if (call.argument.of !== undefined && call.argument.to !== undefined)
+            carryOut(drawUpwards, { of: call.argument.of, to: call.argument.to });
           return editor.setMode('split');
         case 'connect':
           return void carryOut(COMMANDS.connect, call.argument);

@@ -112,8 +112,10 @@ export async function saveUnder(editor: Editor, { studio }: QuadmillClient, name
 }
 
 /** Gives a text to the browser as a file. */
-export function downloadText(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
+export const downloadText = (name: string, text: string): void => downloadBlob(name, new Blob([text], { type: 'text/plain' }));
+
+export function downloadBlob(name: string, blob: Blob): void {
+  const url = URL.createObjectURL(blob);
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

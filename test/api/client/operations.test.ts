@@ -40,6 +40,7 @@ async function callAll(client: QuadmillClient): Promise<void> {
     await service.listRuns({ state: 'running', limit: 7 });
     await service.getRun('a/b');
     await service.cancel('a/b');
+    await service.output('a/b', 2);
     await service.config({ paths: ['friendlyName', 'sql.cron'] });
     await service.updateConfig('friendlyName', 'x & y');
     await service.configHistory();
@@ -102,7 +103,11 @@ const WITHOUT_METHOD =
   /^(GET \/(semi-structured-transformer|graph-writer)\/process|GET \/studio(\/assets\/\{file\})?|\w+ \/(sparql|queues))$/;
 
 const pathOf = ({ url }: Sent): string =>
-  url.pathname.replace('/below', '').replace('/runs/a%2Fb', '/runs/{id}').replace('a%20b.ttl', '{name}');
+  url.pathname
+    .replace('/below', '')
+    .replace('/runs/a%2Fb', '/runs/{id}')
+    .replace('/outputs/2', '/outputs/{number}')
+    .replace('a%20b.ttl', '{name}');
 
 describe('every route of the three services', () => {
   let sent: readonly Sent[];
@@ -131,7 +136,7 @@ describe('every route of the three services', () => {
   test('gets every parameter that it has', () => {
     const missing = sent.flatMap((one) => {
       const found = operations('all').find(({ method, path }) => method === one.init.method && path === pathOf(one));
-      const given = [...one.url.searchParams.keys(), ...Object.keys(one.init.headers), 'id', 'name'];
+      const given = [...one.url.searchParams.keys(), ...Object.keys(one.init.headers), 'id', 'name', 'number'];
       // The option is sent in the body.
       return (found?.parameters ?? [])
         .filter((name) => !given.includes(name) && !/^config(Entry|Value)$/.test(name))

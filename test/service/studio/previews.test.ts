@@ -61,6 +61,28 @@ test('a statement that several records make is there once, with them', async () 
   await writeFile(at('people.csv'), PEOPLE.csv);
 });
 
+test('rows of a view are of their record: it is told once, and so is each statement', async () => {
+  await writeFile(at('orders.json'), '[{"id":1,"lines":[{"sku":"A","qty":2},{"sku":"B","qty":3}]},{"id":2}]');
+  const text = `@prefix rml: <http://w3id.org/rml/> .
+<#Order> rml:logicalSource [ a rml:LogicalView ;
+    rml:viewOn [ rml:source [ a rml:RelativePathSource ; rml:path "orders.json" ] ; rml:referenceFormulation rml:JSONPath ; rml:iterator "$[*]" ] ;
+    rml:field [ rml:fieldName "id" ; rml:reference "$.id" ] , [ rml:fieldName "lines" ; rml:iterator "$.lines[*]" ;
+      rml:field [ rml:fieldName "sku" ; rml:reference "$.sku" ] , [ rml:fieldName "qty" ; rml:reference "$.qty" ] ] ] ;
+  rml:subjectMap [ rml:template "http://e/{id}" ; rml:class <http://e/Order> ] ;
+  rml:predicateObjectMap [ rml:predicate <http://e/line> ; rml:objectMap [ rml:template "{lines.sku} x {lines.qty}" ; rml:termType rml:Literal ] ] .`;
+  const question = { name: 'view.ttl', text, inputs: [{ name: 'orders.json', url: urlOf('orders.json') }] };
+  const { statements, triplesMaps } = await previewOf(question);
+  expect(statements.map(({ text: line, by }) => [line.replace(/^\S+ \S+ (.*) \.$/, '$1'), by.map(({ record }) => record)]).sort()).toEqual([
+    ['"A x 2"', [0]],
+    ['"B x 3"', [0]],
+    ['<http://e/Order>', [0]],
+    ['<http://e/Order>', [1]],
+  ]);
+  expect(triplesMaps).toMatchObject([{ records: 2, without: [] }]);
+  const { body } = await ask({ ...question, triplesMap: triplesMaps[0]?.id }, 'records');
+  expect((body as unknown as StudioRecords).rows.map(({ statements: count }) => count)).toEqual([3, 3, 1]);
+});
+
 test('only the first records are mapped, and the answer says of which input', async () => {
   await writeFile(at('long.csv'), `id,name\n${Array.from({ length: 500 }, (_, i) => `${i},n${i}`).join('\n')}\n`);
   const text = peopleMapping('csv', 'long.csv');

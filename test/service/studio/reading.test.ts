@@ -47,6 +47,7 @@ test.each(['viewer', 'operator', 'admin'] as const)('a %s is told name and role'
       services: ['semi-structured-transformer', 'sql-transformer', 'graph-writer'],
       target: { type: 'sparql', location: expect.stringContaining('127.0.0.1:7/sparql') },
       writeModes: ['insert', 'update'],
+      writeMode: 'insert',
     },
   ]);
   expect(JSON.stringify(body)).not.toContain('hidden-word');

@@ -1,7 +1,7 @@
 /** Running a saved model: check, start, progress, cancel, report, failure, and writing the output to the embedded store. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { expect } from '@jest/globals';
@@ -41,7 +41,7 @@ async function opened({ page, prefix, ask, directory, expectError }: Visit): Pro
 const locationIn = (dialog: Locator): Locator => dialog.getByLabel(/^Location of/);
 
 studio.test('an input is checked, the model run on it, and what it gave written to the embedded store', async (visit) => {
-  const { page, prefix, ask } = visit;
+  const { page, prefix, ask, directory } = visit;
   const { dialog, other } = await opened(visit);
   await writeFile(other, `id,name\n${prefix}1,Ada\n${prefix}2,Bo\n`);
   await locationIn(dialog).fill(`${other}.missing`);
@@ -54,6 +54,11 @@ studio.test('an input is checked, the model run on it, and what it gave written 
   await dialog.getByRole('button', { name: 'Start' }).click();
   await dialog.getByText('2 records, 4 statements in').waitFor();
   await expectAccessible(page);
+  const saved = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: /^Download .*\.nq/ }).click();
+  const file = join(directory, `${prefix}output.nq`);
+  await (await saved).saveAs(file);
+  expect((await readFile(file, 'utf8')).split('\n').filter((line) => line !== '')).toHaveLength(4);
   await dialog.getByRole('button', { name: 'Check connection' }).click();
   await dialog.getByText(/answers in \d+ ms/).waitFor();
   await dialog.getByRole('button', { name: 'Write', exact: true }).click();
@@ -63,6 +68,20 @@ studio.test('an input is checked, the model run on it, and what it gave written 
     headers: { accept: 'application/sparql-results+json' },
   });
   expect(await answer.json()).toMatchObject({ results: { bindings: [{ name: { value: 'Bo' } }] } });
+  // Other names of the same people take the place of theirs.
+  await writeFile(other, `id,name\n${prefix}1,Ada\n${prefix}2,Bob\n`);
+  await dialog.getByRole('button', { name: 'Back to the inputs' }).click();
+  await locationIn(dialog).fill(other);
+  await dialog.getByRole('button', { name: 'Start' }).click();
+  await dialog.getByText('2 records, 4 statements in').waitFor();
+
+  expect(await dialog.getByRole('radio', { name: /^Insert/ }).isChecked()).toBe(true);
+  await dialog.getByRole('radio', { name: /^Update/ }).check();
+  await expectAccessible(page);
+  await dialog.getByRole('button', { name: 'Write', exact: true }).click();
+  await dialog.getByText(/^4 statements written to .*update/).waitFor();
+  const updated = await ask(`/sparql?query=${encodeURIComponent(query)}`, { headers: { accept: 'application/sparql-results+json' } });
+  expect(await updated.json()).toMatchObject({ results: { bindings: [{ name: { value: 'Bob' } }] } });
   await dialog.getByRole('button', { name: 'Back to the inputs' }).click();
   await dialog.getByRole('region', { name: 'Newest runs' }).getByText('Completed').first().waitFor();
 });

@@ -1,8 +1,9 @@
 /** Named graphs, prefixes, and the switch for experts. */
 import type { Expression, Id, StudioDocument } from '../../document.ts';
-import { expressionText, sameExpression } from '../../elements/expressions.ts';
+import { expressionText, fieldsOf, sameExpression } from '../../elements/expressions.ts';
 import { freshId, nameOf } from '../../elements/names.ts';
-import { recordsOf, withRecords } from '../../elements/records.ts';
+import { fieldName } from '../../elements/path-text.ts';
+import { inputOf, recordsOf, withRecords } from '../../elements/records.ts';
 import { asEntity, sideOf, sideOfValue } from '../../rules/ends.ts';
 import { fitsTogether } from '../../rules/expression.ts';
 import { linkOf } from '../../rules/link.ts';
@@ -18,6 +19,8 @@ export const addGraph: Command<{ readonly name: Expression }> = {
   perform(document, { name }) {
     const wrong = name.kind === 'constant' ? absolute([name.value]) : fitsTogether(document, name);
     if (wrong !== undefined) return wrong;
+    const gone = fieldsOf(name).find(({ input }) => inputOf(document, input) === undefined);
+    if (gone !== undefined) return refuse('I1', `${fieldName(gone.path)} is of an input that is not in the model any more.`, []);
     const text = expressionText(name);
     if (recordsOf(document, 'graph').some((graph) => sameExpression(graph.name, name))) {
       return refuse('I1', `There is a graph ${text} already.`, [text]);

@@ -10,7 +10,10 @@ import {
 import { addClass, addEntity, removeClass, rename, setIdentifier } from '../../../../studio/core/commands/elements/entities.ts';
 import { applyFunction, removeFunction } from '../../../../studio/core/commands/elements/functions.ts';
 import { addGraph, addPrefix, removePrefix, renamePrefix, setExpert, setGraph } from '../../../../studio/core/commands/elements/graphs.ts';
-import { attribute, constant, edge, entity, join, model, path, reads, ref, template } from '../support/model.ts';
+import { mergeParts, splitPart } from '../../../../studio/core/commands/elements/parts.ts';
+import { findingsIn } from '../../../../studio/core/commands/invariants.ts';
+import { recordsOf } from '../../../../studio/core/elements/records.ts';
+import { attribute, constant, edge, entity, input, join, model, path, reads, ref, template } from '../support/model.ts';
 import { perform } from '../support/perform.ts';
 import { SHOP_RECORDS, SHOP_SCHEMA, shop } from '../support/shop.ts';
 
@@ -282,4 +285,47 @@ test('set-expert switches the mode', () => {
   expect(document.expert).toBe(true);
   expect(said).toBe('Expert mode is on');
   expect(perform(document, setExpert, { expert: true }).document).toBe(document);
+});
+
+describe('entities of several triples maps', () => {
+  const order = entity('Order', 'orders', template('https://example.org/order/', 'orders:[*].id'));
+  const two = model([
+    input('orders', 'json'),
+    { ...order, classes: ['urn:a'], parts: ['Order', 'More'] },
+    attribute('id', reads('orders:[*].id')),
+    attribute('total', reads('orders:[*].total')),
+    { ...edge('has-id', 'Order', 'id'), part: 'Order' },
+    { ...edge('has-total', 'Order', 'total'), part: 'More' },
+  ]);
+  const { document: split } = perform(two, splitPart, { id: 'Order', part: 'More' });
+  const apart = recordsOf(split, 'entity').find(({ id }) => id !== 'Order');
+
+  test('are shown apart, each with its edges', () => {
+    expect(recordsOf(split, 'entity').map(({ parts, classes }) => [parts, classes])).toEqual([
+      [['Order'], ['urn:a']],
+      [['More'], []],
+    ]);
+    expect(recordsOf(split, 'edge').map(({ id, from }) => [id, from])).toEqual([
+      ['has-id', 'Order'],
+      ['has-total', apart?.id],
+    ]);
+    expect(findingsIn(split)).toEqual([]);
+  });
+
+  test('become one again', () => {
+    const { document: one } = perform(split, mergeParts, { ids: ['Order', apart?.id as string] });
+    expect(new Map(one.records)).toEqual(new Map(two.records));
+  });
+
+  test('are told why not', () => {
+    expect(splitPart.perform(split, { id: 'Order', part: 'Order' })).toMatchObject({
+      sentence: 'Order has one triples map: there is nothing to show apart.',
+    });
+    expect(splitPart.perform(two, { id: 'Order', part: 'Other' })).toMatchObject({ sentence: 'Other is no triples map of Order.' });
+    const other = model([...two.records.values(), entity('Line', 'orders', template('https://example.org/', 'orders:[*].lines[*].sku'))]);
+    expect(mergeParts.perform(other, { ids: ['Order', 'Line'] })).toMatchObject({
+      sentence: 'Order and Line do not have the same identifier, level and graphs. Only what stands for the same objects becomes one.',
+    });
+    expect(mergeParts.perform(two, { ids: ['Order'] })).toMatchObject({ sentence: 'Select two entities or more: they become one.' });
+  });
 });

@@ -1,9 +1,14 @@
 /** What may be connected: one row for each cell of the tables of the design, accepted and refused, with its sentence. */
 import { describe, expect, test } from '@jest/globals';
+import { drawUpwards } from '../../../../studio/core/commands/edges/upwards.ts';
+import { findingsIn } from '../../../../studio/core/commands/invariants.ts';
 import { mayConnect } from '../../../../studio/core/connect/may-connect.ts';
 import type { StudioDocument } from '../../../../studio/core/document.ts';
-import type { ConnectOptions, End, Verdict } from '../../../../studio/core/rules/verdict.ts';
-import { CANVAS, edge, element, entity, field, input, model, reads, schema, template, title } from '../support/model.ts';
+import { recordsOf } from '../../../../studio/core/elements/records.ts';
+import { print } from '../../../../studio/core/print/print.ts';
+import { read } from '../../../../studio/core/read/read.ts';
+import { type ConnectOptions, type End, isRefusal, type Verdict } from '../../../../studio/core/rules/verdict.ts';
+import { CANVAS, edge, element, entity, field, input, model, reads, ref, schema, template, title } from '../support/model.ts';
 import { SHOP_RECORDS, SHOP_SCHEMA, shop } from '../support/shop.ts';
 
 const judge = (from: End, to: End, options: ConnectOptions = {}, document: StudioDocument = shop()): Verdict =>
@@ -289,6 +294,26 @@ describe('what a refusal offers', () => {
   test('an expert writes the path upwards in XML', () => {
     const verdict = judge(element('Bolt'), field('parts:parts.part[*].@id'), {}, shop({ expert: true }));
     expect(verdict.ok === false && verdict.instead).toMatchObject({ command: 'open-text', argument: { of: 'Bolt', path: '../@id' } });
+  });
+
+  test('an edge upwards is written with `../`, read again, and drawn with a warning', async () => {
+    const records = [input('parts', 'xml'), ...SHOP_RECORDS.filter(({ id }) => id === 'Part' || id === 'Bolt')];
+    const expert = model(records, { expert: true });
+    const value = drawUpwards.perform(expert, { of: 'Bolt', to: ref('parts:parts.part[*].@id') });
+    const edge = isRefusal(value) ? value : drawUpwards.perform(value, { of: 'Bolt', to: 'Part' });
+    if (isRefusal(edge)) throw new Error(edge.sentence);
+    const { text = '', diagnostics } = await print(edge, 'rml');
+    expect(diagnostics).toEqual([]);
+    expect(text).toContain('rml:reference "../@id"');
+    expect(text).toContain('rml:template "https://example.org/part/{../@id}"');
+    const again = (await read(text, undefined)).document;
+    expect(recordsOf(again, 'text')).toEqual([]);
+    const found = findingsIn(again);
+    expect(found.map(({ severity, invariant }) => [severity, invariant])).toEqual([
+      ['warning', 'I3'],
+      ['warning', 'I3'],
+    ]);
+    expect(drawUpwards.perform(model(records), { of: 'Bolt', to: 'Part' })).toMatchObject({ rule: 'R3' });
   });
 
   test('the edge that is there is selected', () => {

@@ -140,7 +140,8 @@ describe('a text that was changed past the studio', () => {
     const moved = COMMANDS.move.perform(document, { positions });
     if (isRefusal(moved)) throw new Error(moved.sentence);
     const side = parsed(sideOf(moved, SHOP_SCHEMA, NOTHING_SHOWN));
-    const found = (await read(text.replace(/<([^<>]*)> rml:logicalSource/, '<Other> rml:logicalSource'), undefined)).document;
+    const name = /<[^<>]*>(?= rml:logicalSource)/.exec(text)?.[0] as string;
+    const found = (await read(text.replaceAll(name, '<Other>'), undefined)).document;
     const again = restored(found, side).document;
     expect(findingsIn(again).filter(({ severity }) => severity === 'error')).toEqual([]);
     expect(recordsOf(again, 'place').map(({ of }) => of)).toEqual(positions.map(({ of }) => of));

@@ -51,14 +51,49 @@ describe('a model of a shop', () => {
     expect(diagnostics.map(({ code }) => code)).toContain('not-supported');
   });
 
-  test('says which edge needs a logical view', async () => {
-    const pair = attribute('pair', template('a', 'orders:[*].lines[*].sku', 'orders:[*].lines[*].qty'));
-    const wide = model([...SHOP.records.values(), pair, edge('pairs', 'Order', 'pair', 'view')]);
+  const pair = attribute('pair', template('a', 'orders:[*].lines[*].sku', 'orders:[*].lines[*].qty'));
+  const wide = model([...SHOP.records.values(), pair, edge('pairs', 'Order', 'pair', 'view')]);
+
+  test('has a logical view where several fields of one list are read together', async () => {
     const { text, diagnostics } = await print(wide, 'rml');
+    expect(diagnostics).toEqual([]);
+    if (process.env.UPDATE_GOLDEN === '1') writeFileSync(joinPath(GOLDEN, 'shop-view.ttl'), text ?? '');
+    expect(text).toBe(readFileSync(joinPath(GOLDEN, 'shop-view.ttl'), 'utf8'));
+  });
+
+  test.each(['legacy', 'yarrrml'] as const)('says where %s has no logical view', async (language) => {
+    for (const document of [wide, { ...wide, language }]) {
+      const { text, diagnostics } = await print(document, language);
+      expect(text).toBeUndefined();
+      expect(diagnostics.map(({ message }) => message)).toEqual([
+        'pairs cannot be written: it reads several fields of one list together, which a mapping says by a logical view, and only RML has these: save the model as RML, or use one field of the list',
+      ]);
+    }
+  });
+
+  test('cannot have blank nodes for each record beside a logical view', async () => {
+    const nodes = model([
+      input('orders', 'json'),
+      entity('Order', 'orders', { kind: 'fresh' }, '[*]'),
+      pair,
+      edge('pairs', 'Order', 'pair', 'view'),
+    ]);
+    const { text, diagnostics } = await print(nodes, 'rml');
     expect(text).toBeUndefined();
     expect(diagnostics.map(({ message }) => message)).toEqual([
-      'pairs reads fields of several levels together, which a mapping says by a logical view. Drawing writes no views: use fields of one level, or write the view in the text',
+      expect.stringMatching(/^Order cannot be written: it is new for each record/),
     ]);
+  });
+
+  test.each([
+    ['rml', /rml:template "https:\/\/example\.org\/line\/\{id\}-\{lines\.sku\}"/],
+    ['legacy', /rr:template "https:\/\/example\.org\/line\/\{\$\^\^\.id\}-\{\$\.sku\}"/],
+    ['yarrrml', /https:\/\/example\.org\/line\/\$\(\$\^\^\.id\)-\$\(\$?\.?sku\)/],
+  ] as const)('identifies lines by a field of their order: %s', async (language, written) => {
+    const line = entity('Line', 'orders', template('https://example.org/line/', 'orders:[*].id', '-', 'orders:[*].lines[*].sku'));
+    const { text, diagnostics } = await print(model([input('orders', 'json'), line], { language }), language);
+    expect(diagnostics).toEqual([]);
+    expect(text).toMatch(written);
   });
 });
 

@@ -4,6 +4,7 @@
  */
 import type {
   Expression,
+  Field,
   LogicalSource,
   LogicalView,
   Mapping,
@@ -24,9 +25,9 @@ export function patternsOf(mapping: Mapping): readonly string[] {
 }
 
 function patternsOfMap(map: TriplesMap, maps: ReadonlyMap<string, TriplesMap>): readonly string[] {
-  const { source, subject, predicateObjects, dialect, baseIri } = map;
+  const { subject, predicateObjects, dialect, baseIri } = map;
   if (subject.kind === 'star') throw new Error('a pattern has no quoted subject');
-  const records = [dialect, baseIri, plain(source, source, dialect)];
+  const records = [dialect, baseIri, plain(recordsOf(map), dialect)];
   const head = termOf(subject, map);
   const own = subject.graphs.map((graph) => termOf(graph, map));
   const pattern = (predicate: unknown, object: unknown, more: readonly unknown[] = []): string =>
@@ -55,12 +56,7 @@ function referred({ parent, conditions, all }: ReferencingObjectMap, map: Triple
   if (other.subject.kind === 'star') throw new Error('a pattern has no quoted parent');
   if (conditions.length === 0 && all !== true) return termOf(other.subject, other);
   const keys = conditions.map(({ child, parent: value }) => [expressionOf(child, map), expressionOf(value, other)]);
-  return [
-    all,
-    plain(other.source, other.source, other.dialect),
-    termOf(other.subject, other),
-    keys.map((key) => JSON.stringify(key)).sort(),
-  ];
+  return [all, plain(recordsOf(other), other.dialect), termOf(other.subject, other), keys.map((key) => JSON.stringify(key)).sort()];
 }
 
 function termOf({ termType, expression, language, datatype }: TermMap, map: TriplesMap): unknown {
@@ -100,24 +96,75 @@ function expressionOf(expression: Expression, map: TriplesMap): unknown {
   }
 }
 
-/** `name` and `$.name` are one path. */
+/**
+ * What a reference leads to from the root of the document: `name` and `$.name` are one path, and so is the name of a view that stands for them.
+ */
 function pathOf(text: string, source: LogicalSource | LogicalView, dialect: TriplesMap['dialect']): unknown {
-  if (source.kind !== 'file') return text;
-  if (source.formulation === 'json') return parseReference(text, dialect === 'legacy' ? 'loose' : 'short');
-  return source.formulation === 'xml' ? (parsePath(text) ?? text) : text;
+  const base = source.kind === 'view' ? (isPlain(source) ? source.on : undefined) : source;
+  if (base?.kind !== 'file') return text;
+  const way = source.kind === 'view' ? wayTo(text, source.fields, '') : [text];
+  if (way === undefined) return text;
+  const { formulation } = base;
+  if (formulation === 'csv' || formulation === 'parquet') return way.at(-1);
+  const steps = [base.iterator ?? '', ...way].reduce<readonly unknown[] | undefined>(
+    (before, one) => before && after(before, one, formulation, dialect),
+    [],
+  );
+  return steps ?? [base.iterator, ...way];
+}
+
+/** The steps of a path behind others. undefined: it is not taken apart. */
+function after(
+  before: readonly unknown[],
+  text: string,
+  formulation: 'json' | 'xml',
+  dialect: TriplesMap['dialect'],
+): readonly unknown[] | undefined {
+  if (text === '') return before;
+  if (formulation === 'json') {
+    const { ups, query } = parseReference(text, dialect === 'legacy' ? 'loose' : 'short');
+    return [...before.slice(0, before.length - ups), ...query.segments];
+  }
+  const path = parsePath(text);
+  if (path === undefined) return undefined;
+  const target = path.target.kind === 'element' ? [] : [path.target];
+  return [...before.slice(0, before.length - path.ups), ...path.steps, ...target];
+}
+
+/** The iterators on the way to a field of a view, and its reference. undefined: the view has no such field. */
+function wayTo(name: string, fields: readonly Field[], prefix: string): readonly string[] | undefined {
+  for (const field of fields) {
+    if (field.kind === 'iterable') {
+      const within = wayTo(name, field.fields, `${prefix}${field.name}.`);
+      if (within !== undefined) return [field.iterator ?? '', ...within];
+    } else if (prefix + field.name === name && field.expression.kind === 'reference') return [field.expression.reference];
+  }
+  return undefined;
+}
+
+const isPlain = ({ on, joins }: LogicalView): boolean => joins.length === 0 && on.kind !== 'view';
+
+/** Subjects tell which records they are of, where they read fields. What a view has besides makes no difference. */
+function recordsOf({ source, subject }: TriplesMap): LogicalSource | LogicalView {
+  const base = source.kind === 'view' && isPlain(source) ? (source.on as LogicalSource) : source;
+  if (base.kind !== 'file' || subject.kind === 'star') return base;
+  const reads = /"reference"/.test(JSON.stringify(subject.expression));
+  return reads ? { ...base, iterator: undefined } : base;
 }
 
 const NAMES: ReadonlySet<string> = new Set(['origin', 'iteratorOrigin', 'ids', 'id']);
 
 /** Without places and names of nodes; secrets as they are. */
-const plain = (part: unknown, source: LogicalSource | LogicalView, dialect: TriplesMap['dialect']): unknown =>
+const plain = (source: LogicalSource | LogicalView, dialect: TriplesMap['dialect']): unknown =>
   JSON.parse(
-    JSON.stringify(part, (key, value) =>
+    JSON.stringify(source, (key, value) =>
       // Nothing said of CSV is what is usual.
-      NAMES.has(key) || value === null || (key === 'csv' && Object.keys(value ?? {}).length === 0)
+      NAMES.has(key) || value === null || value === undefined || (key === 'csv' && Object.keys(value ?? {}).length === 0)
         ? undefined
         : key === 'iterator'
-          ? pathOf(value, source, dialect)
+          ? source.kind === 'file' && (source.formulation === 'json' || source.formulation === 'xml')
+            ? (after([], value, source.formulation, dialect) ?? value)
+            : value
           : value,
     ),
   );

@@ -3,6 +3,7 @@ import { type ArgumentOf, COMMANDS, type CommandName } from '../../../../studio/
 import { copied } from '../../../../studio/core/commands/canvas/copies.ts';
 import type { Command } from '../../../../studio/core/commands/command.ts';
 import type { Element, Expression, FieldRef, Path, StudioDocument, TermType } from '../../../../studio/core/document.ts';
+import { recordsOf } from '../../../../studio/core/elements/records.ts';
 import type { Schema } from '../../../../studio/core/elements/schema.ts';
 import type { ConnectOptions, End } from '../../../../studio/core/rules/verdict.ts';
 import { suggest } from '../../../../studio/core/suggest/suggest.ts';
@@ -59,6 +60,18 @@ export class RandomCommands {
         const classed = [...document.records.values()].filter((record) => record.kind === 'entity' && record.classes.length > 0);
         const id = classed.length > 0 ? random.pick(classed).id : this.#id(document, 'entity');
         return { id, class: random.pick(['urn:a', 'urn:b', 'https://example.org/c']) };
+      },
+      'split-part': () => {
+        const several = recordsOf(document, 'entity').filter(({ parts }) => parts.length > 1);
+        const entity = several.length > 0 ? random.pick(several) : recordsOf(document, 'entity')[0];
+        return { id: entity?.id ?? 'gone', part: random.pick([...(entity?.parts ?? []), 'gone']) };
+      },
+      'merge-parts': () => {
+        const one = random.pick(recordsOf(document, 'entity').length > 0 ? recordsOf(document, 'entity') : [undefined]);
+        const alike = recordsOf(document, 'entity').filter(
+          ({ identifier }) => one !== undefined && JSON.stringify(identifier) === JSON.stringify(one.identifier),
+        );
+        return { ids: random.chance(0.8) ? alike.map(({ id }) => id) : [this.#id(document, 'entity'), this.#id(document, 'entity')] };
       },
       'add-attribute': () =>
         random.chance(0.3) ? { value: this.#expression() } : { schema: this.#schema, at: this.field(), predicates: this.#predicates() },

@@ -7,10 +7,12 @@ import { COMMANDS } from '../../../../studio/core/commands/all.ts';
 import type { Command } from '../../../../studio/core/commands/command.ts';
 import type { Id, Language, StudioDocument } from '../../../../studio/core/document.ts';
 import { baseOf } from '../../../../studio/core/elements/base.ts';
+import { fieldsOf } from '../../../../studio/core/elements/expressions.ts';
 import { nameOf } from '../../../../studio/core/elements/names.ts';
 import { recordsOf } from '../../../../studio/core/elements/records.ts';
 import type { Schema, SchemaField } from '../../../../studio/core/elements/schema.ts';
 import { begin, perform, type Session, undo } from '../../../../studio/core/history/history.ts';
+import { pathKey } from '../../../../studio/core/levels.ts';
 import { print } from '../../../../studio/core/print/print.ts';
 import { read } from '../../../../studio/core/read/read.ts';
 import { isRefusal, type Refusal } from '../../../../studio/core/rules/verdict.ts';
@@ -18,6 +20,7 @@ import { patch } from '../../../../studio/core/text/patch.ts';
 import { readManifest } from '../../../conformance/manifest.ts';
 import { share, sharedTest, soakTest, test } from '../../../support/jest/extent.ts';
 import { Random, soakSeeds } from '../../../support/random.ts';
+import { path } from '../support/model.ts';
 import { patternsOf } from '../support/patterns.ts';
 import { RandomCommands } from '../support/random-command.ts';
 import { randomDocument } from '../support/random-document.ts';
@@ -181,6 +184,60 @@ describe('a foreign text', () => {
   });
 });
 
+const VIEW = `@prefix rml: <http://w3id.org/rml/> .
+@prefix ex: <https://example.org/> .
+
+# lines of orders
+<#orders> a rml:LogicalView ; rml:viewOn [
+    rml:source [ a rml:FilePath ; rml:root rml:MappingDirectory ; rml:path "orders.json" ] ;
+    rml:referenceFormulation rml:JSONPath ; rml:iterator "$[*]" ] ;
+  rml:field [ rml:fieldName "number" ; rml:reference "$.id" ] ; # unique
+  rml:field [ rml:fieldName "line" ; rml:iterator "$.lines[*]" ; rml:field [ rml:fieldName "article" ; rml:reference "$.sku" ] ] .
+<#Line> rml:logicalSource <#orders> ;
+  rml:subjectMap [ rml:template "https://example.org/line/{number}-{line.article}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:sku ; rml:objectMap [ rml:reference "line.article" ] ] . # the article
+`;
+
+describe('a foreign logical view', () => {
+  test('is drawn by what its names mean', async () => {
+    const document = await opened(VIEW);
+    expect(recordsOf(document, 'text')).toEqual([]);
+    const [line] = recordsOf(document, 'entity');
+    expect(line && pathKey(line.level)).toBe('*/.lines/*');
+    expect(recordsOf(document, 'attribute').map(({ value }) => fieldsOf(value).map(({ path }) => pathKey(path)))).toEqual([
+      ['*/.lines/*/.sku'],
+    ]);
+  });
+
+  test('keeps its names while predicates, datatypes and classes change', async () => {
+    const document = await opened(VIEW);
+    const [edge, attribute, entity] = [idOf(document, 'edge', 'sku'), idOf(document, 'attribute', 'sku'), idOf(document, 'entity', 'Line')];
+    expect(textAfter(document, COMMANDS['set-predicates'], { edge, predicates: ['https://example.org/code'] })).toBe(
+      VIEW.replace('ex:sku', 'ex:code'),
+    );
+    expect(textAfter(document, COMMANDS['set-datatype'], { id: attribute, datatype: 'https://example.org/code' })).toBe(
+      VIEW.replace('"line.article" ]', '"line.article" ; rml:datatype ex:code ]'),
+    );
+    expect(textAfter(document, COMMANDS['add-class'], { id: entity, classes: ['https://example.org/Line'] })).toBe(
+      VIEW.replace('{line.article}" ]', '{line.article}" ; rml:class ex:Line ]'),
+    );
+    expect(textAfter(document, COMMANDS.remove, { ids: [edge] })).toBe(
+      VIEW.replace(/ ;\n {2}rml:predicateObjectMap \[ rml:predicate ex:sku.*\n/, ' . # the article\n'),
+    );
+  });
+
+  test('is not read in another way: its names are those of the text', async () => {
+    const document = await opened(VIEW);
+    const { input } = recordsOf(document, 'entity')[0] as { input: Id };
+    const from = { kind: 'element' as const, id: idOf(document, 'entity', 'Line') };
+    const to = { kind: 'field' as const, ref: { input, path: path('[*].lines[*].qty') } };
+    const options = { predicates: ['https://example.org/qty'] };
+    expect(textAfter(document, COMMANDS.connect, { schema: new Map(), from, to, options })).toMatchObject({
+      sentence: 'This logical view was written in the text, which names its fields and its source. Change it there.',
+    });
+  });
+});
+
 /** Steps whose text says what the document says. */
 async function follow(document: StudioDocument, random: Random, schema: Schema, steps: number): Promise<number> {
   const commands = new RandomCommands(random, schema);
@@ -226,6 +283,8 @@ async function expectSame(document: StudioDocument, hasMore: boolean): Promise<v
   const context = `${document.text.text}\n-----\n${printed.text}`;
   if (!hasMore && JSON.stringify(errorsOf(now)) !== JSON.stringify(errorsOf(meant))) throw new Error(`${errorsOf(now)}\n${context}`);
   if (errorsOf(meant).length > 0 || now === undefined || meant === undefined) return;
+  // A triples map that is kept quotes one that reads other records now: it is an error of the text, at its place.
+  if (hasMore && errorsOf(now).some((one) => one.includes('which it quotes'))) return;
   // Quoted triples have no pattern.
   if (hasMore && JSON.stringify(now.mapping).includes('"kind":"star"')) return;
   const [here, there] = [patternsOf(now.mapping), patternsOf(meant.mapping)];

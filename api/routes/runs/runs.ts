@@ -1,8 +1,9 @@
 /** `/runs`: views and cancels runs. */
-import type { RunState } from '../../queues/jobs.ts';
-import { excerpt, Fault } from '../../src/core/fault.ts';
-import { type Api, type Call, explainQueueError, type Route, withinQueueWait } from '../route.ts';
-import { withReason } from '../run-answer.ts';
+import type { RunState } from '../../../queues/jobs.ts';
+import { excerpt, Fault } from '../../../src/core/fault.ts';
+import { type Api, type Call, explainQueueError, type Route, withinQueueWait } from '../../route.ts';
+import { withReason } from '../../run-answer.ts';
+import { runOutputRoute } from './output.ts';
 
 /** All states of a run, in possible order. */
 export const RUN_STATES = ['queued', 'running', 'retrying', 'completed', 'failed', 'cancelled'] as const satisfies readonly RunState[];
@@ -69,6 +70,7 @@ export function runRoutes(api: Api): readonly Route[] {
         return { status: run.state === 'cancelled' ? 200 : 202, body: run };
       },
     },
+    runOutputRoute(api, idOf),
   ];
 }
 

@@ -1,0 +1,63 @@
+/** `/runs/{id}/outputs/{number}`: downloads a file that a run has made. */
+import { settingsOf } from '../../../queues/requests/transform.ts';
+import { Fault } from '../../../src/core/fault.ts';
+import { openInput } from '../../../src/storage/open.ts';
+import { type Api, type Route, withinQueueWait } from '../../route.ts';
+
+export function runOutputRoute(api: Api, idOf: (call: Parameters<Route['handle']>[0]) => string): Route {
+  return {
+    method: 'GET',
+    path: '/runs/{id}/outputs/{number}',
+    role: 'operator',
+    summary: 'Downloads a file of statements that a run has made',
+    parameters: [
+      { name: 'id', in: 'path', required: true, description: 'Id of the run' },
+      {
+        name: 'number',
+        in: 'path',
+        required: true,
+        description: 'Position in outputFileLocations of its report, followed by targetFileLocations; from 1',
+      },
+    ],
+    replies: { 200: { description: 'The file, unpacked', type: 'application/octet-stream' } },
+    handle: async (call) => {
+      const id = idOf(call);
+      const run = await withinQueueWait(api, api.runs.get(id));
+      const outcome = run?.service === call.service && run.outcome?.state === 'completed' ? run.outcome : undefined;
+      const url = outcome === undefined ? undefined : filesOf(outcome.report)[Number(call.params.number) - 1];
+      if (url === undefined)
+        throw new Fault('request/not-found', `There is no file ${call.params.number} of a completed run ${id}`, {
+          hint: 'Its report names its files in outputFileLocations and targetFileLocations',
+        });
+      if (!url.startsWith('file:'))
+        throw new Fault('request/not-found', `${url} is not a file of the service`, { hint: 'Load it from where it stands' });
+      const { workingDirectory, config } = api;
+      const { reach } = settingsOf(config.snapshot(), workingDirectory).run;
+      const { bytes, close } = await openInput(url, { workingDirectory, reach, signal: api.ending });
+      const name = decodeURIComponent(url.replace(/^.*\//, '')).replace(/\.gz$/, '');
+      return {
+        status: 200,
+        type: 'application/octet-stream',
+        headers: { 'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}` },
+        stream: closing(bytes, close),
+      };
+    },
+  };
+}
+
+/** The report of a transformer; the graph writer makes no files. */
+function filesOf(report: object): readonly string[] {
+  const { outputFileLocations = [], targetFileLocations = [] } = report as {
+    readonly outputFileLocations?: readonly string[];
+    readonly targetFileLocations?: readonly string[];
+  };
+  return [...outputFileLocations, ...targetFileLocations];
+}
+
+async function* closing(bytes: AsyncIterable<Uint8Array>, close: () => Promise<void>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } finally {
+    await close();
+  }
+}
