@@ -13,6 +13,7 @@ const TABLE = `
   GET    /semi-structured-transformer/runs                   viewer
   GET    /semi-structured-transformer/runs/{id}              viewer
   DELETE /semi-structured-transformer/runs/{id}              operator
+  GET    /semi-structured-transformer/runs/{id}/outputs/{number} operator
   GET    /semi-structured-transformer/config                 viewer
   GET    /semi-structured-transformer/config/history         admin
   PUT    /semi-structured-transformer/updateConfig           admin
@@ -26,6 +27,7 @@ const TABLE = `
   GET    /sql-transformer/runs                               viewer
   GET    /sql-transformer/runs/{id}                          viewer
   DELETE /sql-transformer/runs/{id}                          operator
+  GET    /sql-transformer/runs/{id}/outputs/{number}        operator
   GET    /sql-transformer/config                             viewer
   GET    /sql-transformer/config/history                     admin
   PUT    /sql-transformer/updateConfig                       admin
@@ -44,6 +46,7 @@ const TABLE = `
   GET    /graph-writer/runs                                  viewer
   GET    /graph-writer/runs/{id}                             viewer
   DELETE /graph-writer/runs/{id}                             operator
+  GET    /graph-writer/runs/{id}/outputs/{number}           operator
   GET    /graph-writer/config                                viewer
   GET    /graph-writer/config/history                        admin
   PUT    /graph-writer/updateConfig                          admin
