@@ -191,6 +191,9 @@ class Patch {
   #changeSource(properties: readonly TreeProperty[], old: PrintedPart, next: PrintedPart): void {
     const change = changeOf(old, next, SOURCES);
     if (change === undefined) return;
+    const isThis = ({ kind, value }: RdfTerm): boolean => kind === old.tree.term.kind && value === old.tree.term.value;
+    if (quotes({ properties }, () => true) || this.#tree.statements.some(({ node }) => quotes(node, isThis)))
+      stop('A triples map that quotes another one has to read the same records, and quotes are not drawn. Change both in the text.');
     const known = this.#sourceText(change.after);
     const property = properties.find((one) => one.iri === change.iri);
     const [object] = property?.objects ?? [];
@@ -473,6 +476,16 @@ const CALLS: ReadonlySet<string> = new Set(['functionValue', 'functionExecution'
 
 /** What a property is in any of the vocabularies. */
 const roleOf = (iri: string): string => lookUp('properties', iri)?.name ?? iri;
+
+/** Whether a node, or one within it, quotes a triples map that `isMeant`. */
+const quotes = ({ properties }: TreeNode, isMeant: (quoted: RdfTerm) => boolean): boolean =>
+  properties.some(({ iri, objects }) =>
+    objects.some((object) =>
+      object.kind === 'node'
+        ? quotes(object.node, isMeant)
+        : object.kind === 'term' && roleOf(iri) === 'quotedTriplesMap' && isMeant(object.term),
+    ),
+  );
 
 const SOURCES: ReadonlySet<string> = new Set(['logicalSource', 'logicalTable']);
 const SUBJECTS: ReadonlySet<string> = new Set(['subjectMap', 'subject']);
