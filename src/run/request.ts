@@ -137,6 +137,8 @@ export interface RunRequest {
   readonly threads: number;
   /** Bytes of all inputs from which threads share a run, and of a slice; undefined: by their size. */
   readonly threadBytes?: number | undefined;
+  /** Bytes of a CSV document from which a key is looked for; undefined: those of `execute/ascending-keys.ts`. */
+  readonly keyBytes?: number | undefined;
   /** Memory in bytes for joins and de-duplication before they spill. */
   readonly memoryBudgetBytes: number;
   readonly maxRecordBytes: number;

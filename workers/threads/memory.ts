@@ -2,10 +2,10 @@
  * Memory of a worker process. The limit of a thread covers its JavaScript heap only; buffers and native memory belong to the process, and
  * if there is too much the operating system kills the process with all its runs. Before that, the largest run is ended.
  */
-import { totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../src/core/fault.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
+import { memoryBytes } from '../../src/storage/local/memory.ts';
 import { LARGEST_STORE_MB } from '../../src/targets/embedded/messages.ts';
 import type { ThreadPool } from './pool.ts';
 
@@ -18,12 +18,6 @@ export const defaultProcessMemoryMb = (): number => Math.floor((memoryBytes() * 
 
 /** A quarter: the store takes twice as much while its tables grow. */
 export const defaultStoreMemoryMb = (): number => Math.min(LARGEST_STORE_MB, Math.floor(memoryBytes() / 4 / 1e6));
-
-function memoryBytes(): number {
-  // 0 without a container; more than the machine has in a container without a limit.
-  const allowed = process.constrainedMemory() ?? 0;
-  return Math.min(allowed > 0 ? allowed : Number.POSITIVE_INFINITY, totalmem());
-}
 
 /** Keeps the process below `limitMb` until `signal` is aborted. */
 export async function watchMemory(

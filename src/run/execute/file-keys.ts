@@ -1,17 +1,17 @@
 /** Finds triples maps of which no two records make the same statement, because a column of their document holds a key. */
-import { Fault } from '../../core/fault.ts';
 import { redact } from '../../core/redact.ts';
 import type { FileSource } from '../../mapping/model/model.ts';
-import type { IterationPlan, MapPlan, Plan, ScanPlan } from '../../plan/plan.ts';
-import { rangesOf } from '../../storage/open.ts';
+import type { IterationPlan, MapPlan, Plan, RulePlan, ScanPlan } from '../../plan/plan.ts';
+import { type InputRanges, rangesOf } from '../../storage/open.ts';
 import { type DocumentPlace, isParquet } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { type RunRequest, STANDARD_INPUT } from '../request.ts';
+import { ascentReader, leaveToReader } from './ascending-keys.ts';
 import { readOptionsOf } from './open-scan.ts';
 
 /**
- * The numbers (`MapPlan.index`) of triples maps over Parquet files on this machine whose subject holds a key: a column of which no two rows have
- * the same value. The column alone is read for that, which takes a hundredth of the time that a table of subjects takes.
+ * The numbers (`MapPlan.index`) of triples maps over files on this machine whose subject holds a key: a column of which no two rows have the
+ * same value. Of Parquet, the column alone is read for that; CSV is read as a whole, where the texts of the column ascend.
  *
  * What is wrong with a file is left to its reader.
  */
@@ -26,9 +26,19 @@ export async function findKeyedMaps(
     const { source } = scan;
     const place = places[position];
     if (source.kind !== 'file' || place === undefined || candidates.length === 0) continue;
-    const keyIn = await keyReader(scan, source, place, request, signal);
-    if (keyIn === undefined) continue;
-    for (const { index, keyReferences } of candidates) if (await keyIn(keyReferences)) keyed.push(index);
+    const isKeyIn = await keyReader(scan, source, place, request, signal);
+    if (isKeyIn === undefined) continue;
+    const isKey = new Map<string, boolean>();
+    for (const { index, keyReferences } of candidates) {
+      for (const reference of keyReferences) {
+        // Triples maps over one document often have the same key.
+        const known = isKey.get(reference) ?? (await isKeyIn(reference));
+        isKey.set(reference, known);
+        if (!known) continue;
+        keyed.push(index);
+        break;
+      }
+    }
   }
   return keyed;
 }
@@ -48,33 +58,50 @@ export function withKeys(plan: Plan, keyed: readonly number[]): Plan {
 const hasOwnRows = ({ iterator, scan: { source } }: IterationPlan): boolean =>
   iterator === undefined || (source.kind === 'file' && source.formulation === 'csv');
 
+/** Only its own records can repeat its statements. */
+const isOfSubject = ({ distinct }: RulePlan): boolean => distinct === 'subject';
+
+/** The triples maps that compare subjects, and need not if their key is found. */
 const mapsWithKeys = ({ pipelines }: IterationPlan): readonly MapPlan[] =>
   pipelines.flatMap(({ steps, maps }) =>
-    steps.length > 0 ? [] : maps.filter(({ keyReferences, unique }) => keyReferences.length > 0 && !unique),
+    steps.length > 0 ? [] : maps.filter((map) => !map.unique && map.keyReferences.length > 0 && map.rules.some(isOfSubject)),
   );
 
-/** undefined: the document is not read as Parquet from this machine, or its columns are described, so that other texts than those in the file are read. */
+/** Whether no two rows have the same value of a reference; false where that is not found out. */
+type KeyReader = (reference: string) => Promise<boolean>;
+
+/** undefined: the document is not read as it is on this machine, or no key can be found with little work. */
 async function keyReader(
   scan: ScanPlan,
   source: FileSource,
-  { url, given }: DocumentPlace,
+  place: DocumentPlace,
   request: RunRequest,
   signal: AbortSignal,
-): Promise<((references: readonly string[]) => Promise<boolean>) | undefined> {
-  if ((given && url === STANDARD_INPUT) || source.request !== undefined || !isParquet(url, source, request.inputOptions)) return undefined;
-  const read = readOptionsOf(scan, source, 'parquet', redact(url), request);
-  if (read.csv?.columns !== undefined) return undefined;
+): Promise<KeyReader | undefined> {
+  const { url, given } = place;
+  if ((given && url === STANDARD_INPUT) || source.request !== undefined) return undefined;
   const { workingDirectory, reach, web, limits } = request;
   const options = { workingDirectory, reach, signal, web, s3: web.s3, limits, compression: source.compression };
   const ranges = await rangesOf(url, options).catch(leaveToReader);
   if (ranges === undefined || ranges.isRemote) return undefined;
-  const { findKey } = await import('../../sources/parquet/keys.ts');
-  // Freed before the run fills its own tables.
-  const memoryBytes = (3 * request.memoryBudgetBytes) / 4;
-  return async (references) => (await findKey(references, { ...read, ranges }, memoryBytes, signal).catch(leaveToReader)) !== undefined;
+  if (isParquet(url, source, request.inputOptions)) return parquetKeyReader(scan, source, url, ranges, request, signal);
+  const ascends = await ascentReader(scan, source, place, ranges, request, signal).catch(leaveToReader);
+  return ascends && (async (reference) => (await ascends(reference).catch(leaveToReader)) ?? false);
 }
 
-/** The run opens and reads the same file next, and its fault says more: the record, and the triples map. */
-function leaveToReader(error: unknown): undefined {
-  if (!(error instanceof Fault)) throw error;
+/** undefined: the columns are described, so that other texts than those in the file are read. */
+async function parquetKeyReader(
+  scan: ScanPlan,
+  source: FileSource,
+  url: string,
+  ranges: InputRanges,
+  request: RunRequest,
+  signal: AbortSignal,
+): Promise<KeyReader | undefined> {
+  const read = readOptionsOf(scan, source, 'parquet', redact(url), request);
+  if (read.csv?.columns !== undefined) return undefined;
+  const { isKey } = await import('../../sources/parquet/keys.ts');
+  // Freed before the run fills its own tables.
+  const memoryBytes = (3 * request.memoryBudgetBytes) / 4;
+  return async (reference) => (await isKey(reference, { ...read, ranges }, memoryBytes, signal).catch(leaveToReader)) ?? false;
 }

@@ -21,32 +21,23 @@ const BLOCK_ROWS = 4096;
 type KeyValue = number | bigint | string;
 
 /**
- * The first reference of rows that is a key: a column of integers or texts of which no two rows have the same value, and of which some may have
- * none. undefined: no reference is, or none that this finds with little memory.
+ * Whether a reference of rows is a key: a column of integers or texts of which no two rows have the same value, and of which some may have none.
+ * False: it is not, or this does not find it out with little memory.
  *
  * @param options with `ranges`
  * @param memoryBytes for the hashes of texts; those of a column with more must ascend
  * @throws Fault those of `openParquet` and of its reader
  */
-export async function findKey(
-  references: readonly string[],
-  options: ReadOptions,
-  memoryBytes: number,
-  signal: AbortSignal,
-): Promise<string | undefined> {
+export async function isKey(reference: string, options: ReadOptions, memoryBytes: number, signal: AbortSignal): Promise<boolean> {
   try {
     const file = await RandomAccess.open(NO_BYTES, options);
     const footer = await openFooter(file, options.name);
     const schema = buildSchema(footer.elements, Math.min(MAX_DEPTH, options.maxDepth ?? MAX_DEPTH));
-    for (const reference of references) {
-      const place = { input: options.name, expression: reference };
-      const parse = (text: string): Query => parseExpression(text, { ...options, dialect: 'rml' }, place);
-      const target = targetOf(reference, schema, place, parse);
-      if (target.kind !== 'value' || !mayBeKey(target.leaf)) continue;
-      const values = new DistinctValues(memoryBytes);
-      if (await areDistinct(file, footer, target.leaf, values, options.maxRecordBytes, signal)) return reference;
-    }
-    return undefined;
+    const place = { input: options.name, expression: reference };
+    const parse = (text: string): Query => parseExpression(text, { ...options, dialect: 'rml' }, place);
+    const target = targetOf(reference, schema, place, parse);
+    if (target.kind !== 'value' || !mayBeKey(target.leaf)) return false;
+    return await areDistinct(file, footer, target.leaf, new DistinctValues(memoryBytes), options.maxRecordBytes, signal);
   } catch (error) {
     throw parquetFault(error, { input: options.name }, options.maxRecordBytes);
   }

@@ -1,8 +1,8 @@
-/** Rows of Parquet whose columns are keys, or nearly so, against the same rows as CSV: each statement once, whatever is known beforehand. */
+/** Rows whose columns are keys, or nearly so, as Parquet and as CSV: each statement once, whether keys are looked for or not. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { findKeyedMaps } from '../../../../src/run/execute/file-keys.ts';
 import { prepareRun } from '../../../../src/run/prepare/prepare.ts';
@@ -23,16 +23,32 @@ interface Row {
   readonly group: number;
 }
 
+/** What needs quotes, what is written with several bytes, and nothing: numbers. */
+const LEADS = ['n', '', 'a,"b" ', 'x\ny', 'é€', '-'];
+/** Ascending by their characters, by their length, by neither, and by both up to the tenth. */
+const NUMBERS: readonly ((i: number) => string)[] = [
+  (i) => String(i).padStart(3, '0'),
+  String,
+  (i) => String((i * 7) % 40),
+  (i) => (i < 10 ? `00${i}` : `0${49 - i}`),
+];
+
 function rowsOf(random: Random): readonly Row[] {
   const count = random.between(1, 40);
   const repeats = random.chance(0.5);
+  const lead = random.pick(LEADS);
+  const number = random.pick(NUMBERS);
   const rows = Array.from({ length: count }, (_, i) => ({
     id: random.chance(0.1) ? null : repeats && random.chance(0.15) ? random.between(0, i) : i * 3 - 5,
-    name: random.chance(0.1) ? null : repeats && random.chance(0.1) ? 'n1' : `n${String(i).padStart(3, '0')}`,
+    name: random.chance(0.1) ? null : repeats && random.chance(0.1) ? `${lead}1` : lead + number(i),
     group: random.between(0, 3),
   }));
-  return random.chance(0.4) ? rows.reverse() : rows;
+  return random.chance(0.2) ? rows.reverse() : rows;
 }
+
+/** With quotes where they are needed, and sometimes where they are not. */
+const quoted = (text: string, random: Random): string =>
+  /[",\n]/.test(text) || (text !== '' && random.chance(0.3)) ? `"${text.replaceAll('"', '""')}"` : text;
 
 const SUBJECTS = ['{id}', '{name}', '{group}', '{group}-{id}', '{name}/{group}', '{id}{name}', '{id}/{id}'];
 
@@ -54,9 +70,9 @@ async function linesOf(request: RunRequest): Promise<readonly string[]> {
   return parts.join('').split('\n').slice(0, -1).sort();
 }
 
-test('the same statements as of CSV, each once, with and without keys', async () => {
+test('the same statements, each once, with and without keys', async () => {
   const random = new Random(610);
-  let keyed = 0;
+  const keyed = { parquet: 0, csv: 0 };
   for (let i = 0; i < 120; i++) {
     const rows = rowsOf(random);
     const column = (name: keyof Row, type: Column['type']): Column => ({ name, type: type as 'INT32', data: rows.map((row) => row[name]) });
@@ -67,7 +83,7 @@ test('the same statements as of CSV, each once, with and without keys', async ()
     writeFileSync(join(directory, 'rows.parquet'), parquet(data, { rowGroupSize: random.between(3, 50) }));
     writeFileSync(
       join(directory, 'rows.csv'),
-      `id,name,group\n${rows.map((row) => `${row.id ?? ''},${row.name ?? ''},${row.group}\n`).join('')}`,
+      `id,name,group\n${rows.map((row) => `${row.id ?? ''},${quoted(row.name ?? '', random)},${row.group}\n`).join('')}`,
     );
     const subjects = [random.pick(SUBJECTS), random.pick(SUBJECTS)];
     const requestOf = (extension: string): RunRequest => {
@@ -82,17 +98,64 @@ test('the same statements as of CSV, each once, with and without keys', async ()
         ...(random.chance(0.3) ? { memoryBudgetBytes: 0 } : {}),
       };
     };
-    const request = requestOf('parquet');
-    const expected = await linesOf(requestOf('csv'));
-    expect(await linesOf(request)).toEqual(expected);
+    const unlooked = requestOf('csv');
+    const expected = await linesOf(unlooked);
     expect(new Set(expected).size).toBe(expected.length);
-    // Threads are told which triples maps have a key.
-    if (i % 20 === 0) expect(await linesOf({ ...request, threads: 3, threadBytes: 100 })).toEqual(expected);
-    const prepared = await prepareRun(request, undefined);
-    keyed += (await findKeyedMaps(prepared, request, new AbortController().signal)).length;
+    for (const [format, request] of [
+      ['parquet', requestOf('parquet')],
+      ['csv', { ...requestOf('csv'), keyBytes: 0 }],
+    ] as const) {
+      expect(await linesOf(request)).toEqual(expected);
+      // Threads are told which triples maps have a key.
+      if (i % 20 === 0) expect(await linesOf({ ...request, threads: 3, threadBytes: 100 })).toEqual(expected);
+      keyed[format] += (await keyedMapsOf(request)).length;
+    }
+    expect(await keyedMapsOf(unlooked)).toEqual([]);
+  }
+  // About half of the triples maps have a key: otherwise this would try nothing. Fewer columns ascend.
+  expect(keyed.parquet).toBeGreaterThan(50);
+  expect(keyed.parquet).toBeLessThan(200);
+  expect(keyed.csv).toBeGreaterThan(30);
+  expect(keyed.csv).toBeLessThan(keyed.parquet);
+}, 120_000);
+
+async function keyedMapsOf(request: RunRequest): Promise<readonly number[]> {
+  const prepared = await prepareRun(request, undefined);
+  try {
+    return await findKeyedMaps(prepared, request, new AbortController().signal);
+  } finally {
     await prepared.close();
   }
-  // About half of the triples maps have a key: otherwise this would try nothing.
-  expect(keyed).toBeGreaterThan(50);
-  expect(keyed).toBeLessThan(200);
-}, 120_000);
+}
+
+describe('a large document of CSV, of which parts are read first', () => {
+  const ROWS = 40_000;
+  const cells = (i: number): string => `"text of ${i}, with ""quotes""\nin ${i % 5} lines${'\n'.repeat(i % 5)}"`;
+  const find = async (idOf: (i: number) => string): Promise<number> => {
+    writeFileSync(
+      join(directory, 'rows.csv'),
+      `name,id,group\n${Array.from({ length: ROWS }, (_, i) => `${cells(i)},${idOf(i)},1\n`).join('')}`,
+    );
+    writeFileSync(join(directory, 'csv.ttl'), mapping(['{id}'], 'csv'));
+    const mappings = [join(directory, 'csv.ttl')];
+    const request = {
+      ...RUN_DEFAULTS,
+      runId: 'keys',
+      mappings,
+      inputs: [],
+      workingDirectory: directory,
+      spillDirectory: directory,
+      keyBytes: 0,
+    };
+    return (await keyedMapsOf(request)).length;
+  };
+
+  test.each<[string, (i: number) => string, number]>([
+    ['numbers that ascend', String, 1],
+    ['texts that ascend', (i) => `x${String(i).padStart(6, '0')}`, 1],
+    ['the last row has a text that was there', (i) => String(i === ROWS - 1 ? 7 : i), 0],
+    ['the same texts twice', (i) => String(i % (ROWS / 2)), 0],
+    ['one text', () => 'x', 0],
+    ['texts in no order', (i) => String((i * 7919) % ROWS), 0],
+  ])('%s', async (_, idOf, keys) => expect(await find(idOf)).toBe(keys));
+});

@@ -1,0 +1,164 @@
+/** Finds a column of a CSV document whose texts ascend from row to row: no two of them are the same. */
+import { Fault } from '../../core/fault.ts';
+import { redact } from '../../core/redact.ts';
+import type { FileSource } from '../../mapping/model/model.ts';
+import type { ScanPlan } from '../../plan/plan.ts';
+import { csvHeadBytes } from '../../sources/csv/csv.ts';
+import { canBeCut } from '../../sources/csv/cuts.ts';
+import { utf8Mark } from '../../sources/encoding.ts';
+import { memoryBytes } from '../../storage/local/memory.ts';
+import type { InputRanges } from '../../storage/open.ts';
+import { type DocumentPlace, formatOf } from '../prepare/inputs.ts';
+import type { ByteSlice, RunRequest } from '../request.ts';
+import { openFileScan, readOptionsOf } from './open-scan.ts';
+
+/** The subjects of smaller documents take little memory, and about as much time as the look. */
+const LEAST_BYTES = 32 << 20;
+/** The system keeps documents up to this share of the memory: it does not read them from the disk twice. */
+const MOST_OF_MEMORY = 1 / 4;
+/** Parts that are looked at before the whole document: nearly all columns that do not ascend do not ascend there. */
+const SAMPLES = 8;
+const SAMPLE_BYTES = 1 << 15;
+/** Line feeds behind which a sample may begin. */
+const MOST_BEGINNINGS = 8;
+const LF = 10;
+
+/** Whether the texts of a column ascend, in the whole document. */
+export type AscentReader = (reference: string) => Promise<boolean>;
+
+/**
+ * undefined: the document is no CSV on this machine, described by the mapping, small, or very large.
+ *
+ * **Proof.** Texts ascend if each is greater than the one before it, by its characters, or by its length and then its characters, as numbers
+ * do. Both are strict total orders. So each text is greater than all before it, and none comes twice. They are the texts of the run: the same
+ * reader gives them, with the same options. Rows without a value do not count.
+ *
+ * @throws Fault those of the document's reader
+ */
+export async function ascentReader(
+  scan: ScanPlan,
+  source: FileSource,
+  place: DocumentPlace,
+  ranges: InputRanges,
+  request: RunRequest,
+  signal: AbortSignal,
+): Promise<AscentReader | undefined> {
+  const { sizeBytes, version } = ranges;
+  const format = formatOf(place, source, request.inputOptions);
+  if (source.formulation !== 'csv' || (format !== 'csv' && format !== 'tsv')) return undefined;
+  if (sizeBytes < (request.keyBytes ?? LEAST_BYTES) || sizeBytes > memoryBytes() * MOST_OF_MEMORY) return undefined;
+  const options = readOptionsOf(scan, source, format, redact(place.url), request);
+  const mark = utf8Mark(await ranges.read(0, SAMPLE_BYTES), options.encoding);
+  if (mark === undefined || options.csv?.columns !== undefined || !canBeCut(options.csv ?? {})) return undefined;
+  const head = mark + (await csvHeadBytes(chunksOf(ranges), options));
+
+  /** Adds the texts of a part, as long as they ascend. */
+  const read = async (reference: string, from: number, to: number, ascent: Ascent): Promise<void> => {
+    const slice: ByteSlice = { kind: 'bytes', head, from, to, version };
+    const opened = await openFileScan(readingOnly(scan, reference), source, place, request, signal, slice, NO_SPILL);
+    try {
+      const textOf = opened.scan.accessor(0, reference);
+      for await (const { records } of opened.scan.batches(signal)) {
+        for (const record of records) {
+          const text = textOf(record);
+          // Columns that are not described have texts.
+          if (text !== null) ascent.add(text as string);
+          if (!ascent.holds) return;
+        }
+      }
+    } finally {
+      await opened.close();
+    }
+  };
+  const ascendsInSamples = async (reference: string): Promise<boolean> => {
+    const step = Math.floor((sizeBytes - head) / SAMPLES);
+    if (step < SAMPLE_BYTES) return true;
+    let ascent = new Ascent();
+    for (let at = head + step; at + SAMPLE_BYTES <= sizeBytes; at += step) {
+      const sample = await ranges.read(at, at + SAMPLE_BYTES);
+      const to = sample.lastIndexOf(LF) + 1;
+      let found: Ascent | undefined;
+      for (const from of beginningsIn(sample)) {
+        const own = ascent.copy();
+        // The end of the sample may be within a cell.
+        await read(reference, at + from, at + to, own).catch(leaveToReader);
+        if (own.holds && own.count >= ascent.count + 2) found = own;
+        if (found !== undefined) break;
+      }
+      if (found === undefined) return false;
+      ascent = found;
+    }
+    return true;
+  };
+  return async (reference) => {
+    if (!(await ascendsInSamples(reference))) return false;
+    const ascent = new Ascent();
+    await read(reference, head, sizeBytes, ascent);
+    return ascent.holds;
+  };
+}
+
+/** What is wrong with a document, the reader of the run says. */
+export function leaveToReader(error: unknown): undefined {
+  if (!(error instanceof Fault)) throw error;
+}
+
+async function* chunksOf({ sizeBytes, read }: InputRanges): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < sizeBytes; at += SAMPLE_BYTES) yield await read(at, Math.min(at + SAMPLE_BYTES, sizeBytes));
+}
+
+/** Where a row may begin in a part of a document: behind the first line feeds. Some of them may be within a cell. */
+function* beginningsIn(part: Buffer): Generator<number> {
+  let from = 0;
+  for (let count = 0; count < MOST_BEGINNINGS; count++) {
+    from = part.indexOf(LF, from) + 1;
+    if (from === 0) return;
+    yield from;
+  }
+}
+
+class Ascent {
+  /** Number of texts. */
+  count = 0;
+  #last: string | undefined;
+  #byCharacters = true;
+  #byLength = true;
+
+  get holds(): boolean {
+    return this.#byCharacters || this.#byLength;
+  }
+
+  add(text: string): void {
+    const last = this.#last;
+    this.#last = text;
+    this.count++;
+    if (last === undefined) return;
+    const isGreater = text > last;
+    this.#byCharacters &&= isGreater;
+    this.#byLength &&= text.length > last.length || (text.length === last.length && isGreater);
+  }
+
+  copy(): Ascent {
+    const copy = new Ascent();
+    copy.count = this.count;
+    copy.#last = this.#last;
+    copy.#byCharacters = this.#byCharacters;
+    copy.#byLength = this.#byLength;
+    return copy;
+  }
+}
+
+/** The scan of which one reference alone is read. */
+function readingOnly(scan: ScanPlan, reference: string): ScanPlan {
+  const [iteration] = scan.iterations;
+  if (iteration === undefined) throw new Error('a scan has no iteration');
+  return { ...scan, iterations: [{ ...iteration, references: [reference], nested: [], pipelines: [] }] };
+}
+
+/** Rows of CSV never wait. */
+const NO_SPILL = {
+  afterBytes: Number.POSITIVE_INFINITY,
+  open: () => {
+    throw new Error('rows of CSV do not wait');
+  },
+};
