@@ -44,14 +44,14 @@ const peak = (format: string, distinct: boolean): number =>
   measured(format, ['--memory-mb', '8', ...(distinct ? [] : ['--no-distinct'])]).peakMemoryBytes;
 
 /** What a run with a small heap says of itself. */
-function measured(name: string, options: readonly string[]): { readonly peakMemoryBytes: number; readonly quads: number } {
+function measured(name: string, options: readonly string[], threads = 1): { readonly peakMemoryBytes: number; readonly quads: number } {
   const args = [
     ...smallHeap(HEAP_MB),
     QUADMILL,
     'run',
     `${name}.ttl`,
     '--threads',
-    '1',
+    String(threads),
     '-o',
     join(directory, 'out.nq'),
     '--stats',
@@ -95,6 +95,43 @@ export const boundedInputs = (names: readonly string[], fewer: number): void =>
       for (const [i, bytes] of large.entries()) expect(bytes).toBeLessThan(1.35 * (small[i] as number) + 16 * 2 ** 20);
       expect(Math.max(...large)).toBeLessThan(220 * 2 ** 20);
     });
+  });
+
+/** Two threads on a document that is large enough to be cut; its subjects are in no order. The larger input has three times as many records. */
+export const boundedThreads = (fewer: number): void =>
+  describe('memory does not grow with the input that threads share', () => {
+    test.each(FORMATS)(
+      '%s',
+      (format, source, one, whole, [id, text]) => {
+        writeFileSync(
+          join(directory, `${format}.ttl`),
+          `@prefix rml: <http://w3id.org/rml/> . @base <http://e/> .
+<#M> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "in.${format}" ] ; rml:referenceFormulation ${source} ] ;
+  rml:subjectMap [ rml:template "http://e/{${id}}" ] ; rml:predicateObjectMap [ rml:predicate <http://e/p> ; rml:objectMap [ rml:reference "${text}" ] ] .\n`,
+        );
+        const peakOf = (records: number): number => {
+          const output = openSync(join(directory, `in.${format}`), 'w');
+          const [before, after] = whole('\0').split('\0') as [string, string];
+          writeSync(output, before);
+          // The first record alone has no comma before it.
+          writeSync(output, one(0));
+          for (let from = 1; from < records; from += 1000) {
+            const some = Array.from({ length: Math.min(1000, records - from) }, (_, i) => one(1 + (((from + i) * 7919) % records)));
+            writeSync(output, some.join(''));
+          }
+          writeSync(output, after);
+          closeSync(output);
+          const { quads, peakMemoryBytes } = measured(format, ['--memory-mb', '8'], 2);
+          expect(quads).toBe(records);
+          return peakMemoryBytes;
+        };
+        const small = peakOf(fewer);
+        const large = peakOf(3 * fewer);
+        expect(large).toBeLessThan(1.2 * small + 16 * 2 ** 20);
+        expect(large).toBeLessThan(340 * 2 ** 20);
+      },
+      300_000,
+    );
   });
 
 /** Records by their numbers. */
