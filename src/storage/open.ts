@@ -93,20 +93,24 @@ export async function assertWithin(
   if (location.kind === 'http') lookupWithin(reach, location.url.hostname, portOf(location.url));
 }
 
+/** The bytes of one version of an input. */
+export interface Ranges extends InputState {
+  readonly isRemote: boolean;
+  /** @throws Fault run/lost — it has another version now */
+  read(from: number, to: number): Promise<Buffer>;
+}
+
 /** The bytes of an input at any offset. undefined: it cannot be read in ranges. @param version that it must have; undefined: the present one */
-export async function rangesOf(
-  url: string,
-  options: OpenOptions,
-  version?: string,
-): Promise<{ readonly sizeBytes: number; readonly isRemote: boolean; read(from: number, to: number): Promise<Buffer> } | undefined> {
+export async function rangesOf(url: string, options: OpenOptions, version?: string): Promise<Ranges | undefined> {
   const state = await probeInput(url, options);
   if (state === undefined) return undefined;
-  const { sizeBytes } = state;
+  const wanted = version ?? state.version;
   return {
-    sizeBytes,
+    sizeBytes: state.sizeBytes,
+    version: wanted,
     isRemote: locate(url, options.workingDirectory).kind !== 'file',
     async read(from, to) {
-      const range = { from, to, version: version ?? state.version };
+      const range = { from, to, version: wanted };
       const chunks: Uint8Array[] = [];
       if (from < to) for await (const chunk of (await openInput(url, { ...options, range })).bytes) chunks.push(chunk);
       return Buffer.concat(chunks);

@@ -9,9 +9,19 @@ import type { PreparedRun } from '../prepare/prepare.ts';
 import { type RunRequest, STANDARD_INPUT } from '../request.ts';
 import { readOptionsOf } from './open-scan.ts';
 
+/** What was found in files before the run reads them. */
+export interface FoundKeys {
+  /** The numbers (`MapPlan.index`) of triples maps. */
+  readonly maps: readonly number[];
+  /** By the position of the scan, the version of the file that was looked at: of another one, nothing is known. */
+  readonly versions: readonly (readonly [position: number, version: string])[];
+}
+
+export const NO_KEYS: FoundKeys = { maps: [], versions: [] };
+
 /**
- * The numbers (`MapPlan.index`) of triples maps over Parquet files on this machine whose subject holds a key: a column of which no two rows have
- * the same value. The column alone is read for that, which takes a hundredth of the time that a table of subjects takes.
+ * The triples maps over Parquet files on this machine whose subject holds a key: a column of which no two rows have the same value. The column
+ * alone is read for that, which takes a hundredth of the time that a table of subjects takes.
  *
  * What is wrong with a file is left to its reader.
  */
@@ -19,23 +29,35 @@ export async function findKeyedMaps(
   { plan, places }: Pick<PreparedRun, 'plan' | 'places'>,
   request: RunRequest,
   signal: AbortSignal,
-): Promise<readonly number[]> {
+): Promise<FoundKeys> {
   const keyed: number[] = [];
+  const versions: [number, string][] = [];
   for (const [position, scan] of plan.scans.entries()) {
     const candidates = scan.iterations.filter(hasOwnRows).flatMap(mapsWithKeys);
     const { source } = scan;
     const place = places[position];
     if (source.kind !== 'file' || place === undefined || candidates.length === 0) continue;
-    const keyIn = await keyReader(scan, source, place, request, signal);
-    if (keyIn === undefined) continue;
-    for (const { index, keyReferences } of candidates) if (await keyIn(keyReferences)) keyed.push(index);
+    const file = await keyReader(scan, source, place, request, signal);
+    if (file === undefined) continue;
+    const before = keyed.length;
+    for (const { index, keyReferences } of candidates) if (await file.hasKey(keyReferences)) keyed.push(index);
+    if (keyed.length > before) versions.push([position, file.version]);
   }
-  return keyed;
+  return { maps: keyed, versions };
 }
 
-/** The plan with what is known of these triples maps. */
-export function withKeys(plan: Plan, keyed: readonly number[]): Plan {
-  if (keyed.length === 0) return plan;
+/** A run that relies on what was found: with the version of each file, which must not change any more. */
+export function withKeys<T extends Pick<PreparedRun, 'plan' | 'places'>>(prepared: T, { maps, versions }: FoundKeys): T {
+  if (maps.length === 0) return prepared;
+  const found = new Map(versions);
+  const places = prepared.places.map((place, position) => {
+    const version = found.get(position);
+    return place === undefined || version === undefined ? place : { ...place, version };
+  });
+  return { ...prepared, plan: planWithKeys(prepared.plan, maps), places };
+}
+
+function planWithKeys(plan: Plan, keyed: readonly number[]): Plan {
   const mapOf = (map: MapPlan): MapPlan => (keyed.includes(map.index) ? { ...map, unique: true } : map);
   const iterationOf = (iteration: IterationPlan): IterationPlan => ({
     ...iteration,
@@ -60,7 +82,7 @@ async function keyReader(
   { url, given }: DocumentPlace,
   request: RunRequest,
   signal: AbortSignal,
-): Promise<((references: readonly string[]) => Promise<boolean>) | undefined> {
+): Promise<{ readonly version: string; hasKey(references: readonly string[]): Promise<boolean> } | undefined> {
   if ((given && url === STANDARD_INPUT) || source.request !== undefined || !isParquet(url, source, request.inputOptions)) return undefined;
   const read = readOptionsOf(scan, source, 'parquet', redact(url), request);
   if (read.csv?.columns !== undefined) return undefined;
@@ -71,7 +93,9 @@ async function keyReader(
   const { findKey } = await import('../../sources/parquet/keys.ts');
   // Freed before the run fills its own tables.
   const memoryBytes = (3 * request.memoryBudgetBytes) / 4;
-  return async (references) => (await findKey(references, { ...read, ranges }, memoryBytes, signal).catch(leaveToReader)) !== undefined;
+  const hasKey = async (references: readonly string[]): Promise<boolean> =>
+    (await findKey(references, { ...read, ranges }, memoryBytes, signal).catch(leaveToReader)) !== undefined;
+  return { version: ranges.version, hasKey };
 }
 
 /** The run opens and reads the same file next, and its fault says more: the record, and the triples map. */

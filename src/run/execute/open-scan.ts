@@ -64,7 +64,7 @@ export async function openFileScan(
     const open = await openerOf(source, format);
     const read = { ...readOptionsOf(plan, source, format, name, request, place.sheet), spill };
     if (source.formulation === 'parquet' || format === 'parquet')
-      return await openRanges(open, input, plan, source, url, options, { ...read, ...(slice === undefined ? {} : { slice }) }, slice);
+      return await openRanges(open, input, plan, source, place, options, { ...read, ...(slice === undefined ? {} : { slice }) }, slice);
     const whole = await open(input.bytes, plan.iterations, read);
     const close = async (): Promise<void> => {
       await whole.close?.();
@@ -136,12 +136,13 @@ async function openRanges(
   input: OpenedInput,
   plan: ScanPlan,
   source: FileSource,
-  url: string,
+  { url, version }: DocumentPlace,
   options: OpenOptions,
   read: ReadOptions,
   slice: ByteSlice | undefined,
 ): Promise<OpenedScan> {
-  const ranges = options.standardInput || source.request !== undefined ? undefined : await rangesOf(url, options, slice?.version);
+  const ranges =
+    options.standardInput || source.request !== undefined ? undefined : await rangesOf(url, options, version ?? slice?.version);
   if (ranges !== undefined) await input.close();
   const scan = await open(input.bytes, plan.iterations, { ...read, ...(ranges === undefined ? {} : { ranges }) });
   const close = async (): Promise<void> => {

@@ -1,8 +1,8 @@
 /** Rows of Parquet whose columns are keys, or nearly so, against the same rows as CSV: each statement once, whatever is known beforehand. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { findKeyedMaps } from '../../../../src/run/execute/file-keys.ts';
 import { prepareRun } from '../../../../src/run/prepare/prepare.ts';
@@ -89,10 +89,57 @@ test('the same statements as of CSV, each once, with and without keys', async ()
     // Threads are told which triples maps have a key.
     if (i % 20 === 0) expect(await linesOf({ ...request, threads: 3, threadBytes: 100 })).toEqual(expected);
     const prepared = await prepareRun(request, undefined);
-    keyed += (await findKeyedMaps(prepared, request, new AbortController().signal)).length;
+    keyed += (await findKeyedMaps(prepared, request, new AbortController().signal)).maps.length;
     await prepared.close();
   }
   // About half of the triples maps have a key: otherwise this would try nothing.
   expect(keyed).toBeGreaterThan(50);
   expect(keyed).toBeLessThan(200);
 }, 120_000);
+
+describe('a file that another one replaces between the look for keys and the run', () => {
+  const rows = (ids: readonly number[]): Buffer =>
+    parquet([
+      { name: 'id', type: 'INT32', data: ids },
+      { name: 'name', type: 'STRING', data: ids.map((id) => `n${id}`) },
+      { name: 'group', type: 'INT32', data: ids.map((_, i) => i) },
+    ]);
+  const path = (): string => join(directory, 'rows.parquet');
+  const replace = (ids: readonly number[]): void => {
+    writeFileSync(join(directory, 'new.parquet'), rows(ids));
+    renameSync(join(directory, 'new.parquet'), path());
+  };
+  const run = async (before: readonly number[], threads: number): Promise<readonly string[]> => {
+    writeFileSync(path(), rows(before));
+    writeFileSync(join(directory, 'replaced.ttl'), mapping(['{id}'], 'parquet'));
+    const request = {
+      ...RUN_DEFAULTS,
+      runId: 'replaced',
+      mappings: [join(directory, 'replaced.ttl')],
+      inputs: [],
+      workingDirectory: directory,
+      spillDirectory: join(directory, 'spill'),
+      threads,
+      threadBytes: 10,
+    };
+    const parts: string[] = [];
+    // Called after the look for keys.
+    const located = async (): Promise<void> => replace([7, 7, 7]);
+    await executeRun(request, { write: (lines) => void parts.push(lines), commit: async () => [], abort: async () => {} }, { located });
+    return parts.join('').split('\n').slice(0, -1).sort();
+  };
+
+  test.each([1, 3])('is a fault if a key was found: %i threads', async (threads) => {
+    await expect(run([1, 2, 3], threads)).rejects.toMatchObject({
+      code: 'run/lost',
+      message: `${path()} has changed since the run began to read it`,
+      place: { input: path() },
+    });
+  });
+
+  test('is read if none was found', async () => {
+    const lines = await run([1, 1, 1], 1);
+    expect(new Set(lines).size).toBe(lines.length);
+    expect(lines).toHaveLength(7);
+  });
+});
