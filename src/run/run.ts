@@ -3,7 +3,7 @@ import { LinkedAbort } from '../core/abort.ts';
 import { Fault } from '../core/fault.ts';
 import { checkCounts, secondsFault } from '../core/limits.ts';
 import type { QuadSink } from '../sinks/sink.ts';
-import { findKeyedMaps, withKeys } from './execute/file-keys.ts';
+import { type FoundKeys, findKeyedMaps, NO_KEYS, withKeys } from './execute/file-keys.ts';
 import { type Outputs, openOutputs } from './execute/outputs.ts';
 import { executeScans, type ScansResult } from './execute/scans.ts';
 import { type PreparedRun, prepareRun } from './prepare/prepare.ts';
@@ -69,7 +69,7 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
 async function carryOut(
   request: RunRequest,
   prepared: PreparedRun,
-  keyed: readonly number[],
+  keyed: FoundKeys,
   sink: Outputs['sink'],
   hooks: RunHooks,
 ): Promise<readonly ScansResult[]> {
@@ -84,12 +84,12 @@ async function carryOut(
     if (results !== undefined) return results;
   }
   const wanted: readonly SliceScan[] = slice?.scans ?? prepared.plan.scans.map((_, position) => ({ position, range: undefined }));
-  return [await executeScans(request, { ...prepared, plan: withKeys(prepared.plan, keyed) }, wanted, sink, hooks)];
+  return [await executeScans(request, withKeys(prepared, keyed), wanted, sink, hooks)];
 }
 
 /** None for a slice, which would read the keys of the whole document, and where little or nothing is compared. */
-async function keyedMapsOf(request: RunRequest, prepared: PreparedRun, signal: AbortSignal | undefined): Promise<readonly number[]> {
+async function keyedMapsOf(request: RunRequest, prepared: PreparedRun, signal: AbortSignal | undefined): Promise<FoundKeys> {
   const { slice, distinct, firstRecords } = request;
-  if (slice !== undefined || !distinct || firstRecords !== undefined) return [];
+  if (slice !== undefined || !distinct || firstRecords !== undefined) return NO_KEYS;
   return findKeyedMaps(prepared, request, signal ?? new AbortController().signal);
 }

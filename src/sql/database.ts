@@ -121,6 +121,13 @@ export interface SessionOptions {
  * Every method but `close` throws Fault database/lost if the connection breaks, and the faults of its statement: database/query (with line
  * and column in the SQL if the server reports them), database/busy, database/time-limit, run/cancelled.
  */
+/** All rows of a table. */
+export interface TableScan {
+  readonly name: string;
+  /** By their names in the catalogue, in the order of the result. */
+  readonly columns: readonly string[];
+}
+
 export interface SqlSession {
   /** The product of the server that answered. */
   readonly product: Product;
@@ -137,8 +144,9 @@ export interface SqlSession {
    * iteration early, or the session's signal, cancels the statement on the server.
    *
    * @param columns number of columns that `describe` has found
+   * @param table what the query reads, if it is no more than that: a product may have a faster way
    */
-  rows(sql: string, columns: number): AsyncIterable<RowBatch>;
+  rows(sql: string, columns: number, table?: TableScan): AsyncIterable<RowBatch>;
   /**
    * Runs one read-only query from an untrusted caller. Refused with database/query are several statements, statements other than queries,
    * and writes to the database or to files of the server. Yields at most `maxRows + 1` rows.

@@ -1,6 +1,6 @@
 /** The SQL of scans: a projection of a table, or the matching pairs of rows of two tables or queries. Pure text. */
 import { type ColumnNaming, quote } from './catalogue/identifiers.ts';
-import type { Column, Product, SqlSession } from './database.ts';
+import type { Column, Product, SqlSession, TableScan } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { DIALECTS } from './dialects/dialects.ts';
 import type { Table, TableName } from './tables.ts';
@@ -41,6 +41,8 @@ export interface Query {
   readonly sql: string;
   /** The columns of its result, in order; their names may differ from those in the SQL. */
   readonly columns: readonly Column[];
+  /** The table whose rows these are, if they are all of them as they are. */
+  readonly table?: TableScan | undefined;
 }
 
 export const tableName = ({ schema, name }: TableName, product: Product): string => `${quote(schema, product)}.${quote(name, product)}`;
@@ -64,10 +66,12 @@ export function selectQuery(
   const names = read.map((column) => quote((columns[column] as Column).name, product));
   const where = range === undefined ? '' : rangeCondition(range, columns, product);
   const { before, behind } = limit(rows, product);
+  const isWhole = range === undefined && rows === undefined && names.length > 0;
   return {
     // A row without columns is still a row.
     sql: `SELECT ${before}${names.join(', ') || '1'} FROM ${tableName(table as Table, product)}${where === '' ? '' : ` WHERE ${where}`}${behind}`,
     columns: names.length === 0 ? [MARK] : read.map((column) => columns[column] as Column),
+    table: isWhole ? { name: (table as Table).name, columns: read.map((column) => (columns[column] as Column).name) } : undefined,
   };
 }
 

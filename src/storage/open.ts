@@ -93,16 +93,15 @@ export async function assertWithin(
   if (location.kind === 'http') lookupWithin(reach, location.url.hostname, portOf(location.url));
 }
 
-/** An input whose bytes can be read at any offset, as long as it has the version. */
-export interface InputRanges {
-  readonly sizeBytes: number;
-  readonly version: string;
+/** The bytes of one version of an input. */
+export interface Ranges extends InputState {
   readonly isRemote: boolean;
+  /** @throws Fault run/lost — it has another version now */
   read(from: number, to: number): Promise<Buffer>;
 }
 
-/** undefined: the input cannot be read in ranges. @param version that it must have; undefined: the present one */
-export async function rangesOf(url: string, options: OpenOptions, version?: string): Promise<InputRanges | undefined> {
+/** The bytes of an input at any offset. undefined: it cannot be read in ranges. @param version that it must have; undefined: the present one */
+export async function rangesOf(url: string, options: OpenOptions, version?: string): Promise<Ranges | undefined> {
   const state = await probeInput(url, options);
   if (state === undefined) return undefined;
   const wanted = version ?? state.version;

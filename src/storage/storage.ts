@@ -90,7 +90,7 @@ export interface ByteRange {
 }
 
 export const changedFault = (name: string): Fault =>
-  new Fault('run/lost', `${name} has changed since the run was cut into slices`, {
+  new Fault('run/lost', `${name} has changed since the run began to read it`, {
     place: { input: name },
-    hint: 'Give the run a file that nobody writes to; with SLICE_BYTES=0 no file is cut',
+    hint: 'Run again, with a file that nobody writes to meanwhile; a service with SLICE_BYTES=0 cuts no file',
   });

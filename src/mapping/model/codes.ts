@@ -216,7 +216,8 @@ export const DIAGNOSTIC_CODES = {
   },
   'too-large': {
     severity: 'error',
-    summary: 'YARRRML: a document is nested too deeply, or its aliases expand to too many values.',
+    summary:
+      'YARRRML: a document is nested too deeply, or its aliases expand to too many values, or it means far more statements than it has values.',
   },
   'too-many': {
     severity: 'error',

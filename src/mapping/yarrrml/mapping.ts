@@ -22,7 +22,7 @@ import {
   writeValue,
 } from './term.ts';
 import type { Entry, Tree } from './tree.ts';
-import { iri, literal, named, type Subject, type Writer } from './writer.ts';
+import { iri, literal, named, type Subject, TooManyStatements, type Writer } from './writer.ts';
 
 type Fields = ReadonlyMap<KeyOf<'mapping'>, Entry>;
 type PairFields = ReadonlyMap<KeyOf<'predicate object'>, Entry>;
@@ -46,7 +46,31 @@ export class MappingWriter {
   }
 
   writeAll(): void {
-    for (const [name, entry] of this.#document.mappings) this.#writeMapping(name, entry);
+    for (const [name, entry] of this.#document.mappings) {
+      try {
+        this.#writeMapping(name, entry);
+      } catch (error) {
+        if (!(error instanceof TooManyStatements)) throw error;
+        this.#reportTooLarge(name, entry);
+        return;
+      }
+    }
+  }
+
+  /** Every further finding would be the same. */
+  #reportTooLarge(name: string, { keyOrigin, value }: Entry): void {
+    const fields = fieldsOf(this.#report, value, 'mapping') as Fields;
+    const [sources, subjects] = [sourcesOf(fields).length, subjectsOf(fields).length];
+    const most = this.#writer.statements.length;
+    const message = `with the mapping ${JSON.stringify(name)} the document means more than ${most} statements of RML`;
+    const [why, hint] =
+      sources * subjects > 1
+        ? [
+            `: each pair of its ${sources} sources and ${subjects} subjects is a triples map`,
+            'use several documents, or give the mapping fewer sources and subjects',
+          ]
+        : ['', 'use several documents; named sources, targets and conditions are repeated wherever they are used'];
+    this.#report.error('too-large', keyOrigin, message + why, hint);
   }
 
   #writeMapping(name: string, { keyOrigin, value }: Entry): void {
@@ -62,10 +86,9 @@ export class MappingWriter {
       this.#report.error('missing-logical-source', keyOrigin, `the mapping ${JSON.stringify(name)} has no source`, hint);
     }
     const ids = idsOf(name, this.#document, fields);
-    let at = 0;
     for (const source of sources) {
       for (const subject of subjectsOf(fields)) {
-        const map = this.#writer.subject(iri(ids[at++] as string), keyOrigin);
+        const map = this.#writer.subject(iri(ids.next().value as string), keyOrigin);
         map.set('rdf:type', named('rml:TriplesMap'), keyOrigin);
         this.#writeSource(source, map);
         this.#writeSubject(fields, subject, map.lead('rml:subjectMap', subject?.origin ?? keyOrigin));
@@ -366,17 +389,18 @@ function itemsOfPairs(fields: Fields): readonly Tree[] {
 }
 
 /** The IRIs of the triples maps of a mapping: that of the second has `,2` behind it, which no name has. */
-function idsOf(name: string, { base }: YarrrmlDocument, fields: Fields): readonly string[] {
+function* idsOf(name: string, { base }: YarrrmlDocument, fields: Fields): Generator<string> {
   const first = base + encodeURIComponent(name);
   const count = sourcesOf(fields).length * subjectsOf(fields).length;
-  return Array.from({ length: count }, (_, i) => (i === 0 ? first : `${first},${i + 1}`));
+  for (let i = 0; i < count; i++) yield i === 0 ? first : `${first},${i + 1}`;
 }
 
-function parentsOf(name: string, home: YarrrmlDocument, { value }: Entry): readonly RdfTerm[] {
-  if (value.kind !== 'map') return [];
+function* parentsOf(name: string, home: YarrrmlDocument, { value }: Entry): Generator<RdfTerm> {
+  if (value.kind !== 'map') return;
   // What is wrong with it is reported where it is read.
   const fields = fieldsOf(new Report(), value, 'mapping');
-  return fields === undefined ? [] : idsOf(name, home, fields).map(iri);
+  if (fields === undefined) return;
+  for (const id of idsOf(name, home, fields)) yield iri(id);
 }
 
 type ObjectFields = ReadonlyMap<KeyOf<'object'>, Entry>;

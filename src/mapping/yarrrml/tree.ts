@@ -29,8 +29,14 @@ const MAX_DEPTH = 100;
 /** Of the way of keys to a value that is nested too deeply. */
 const MOST_KEY = 60;
 
+export interface YamlDocument {
+  readonly tree: Tree;
+  /** How many values the author wrote: without those that aliases repeat. */
+  readonly written: number;
+}
+
 /** Parses a document; undefined, with diagnostics, if it is not valid YAML, or too large. Of a key that is there twice, the first counts. */
-export function parseYaml(text: string, document: string, report: Report): Tree | undefined {
+export function parseYaml(text: string, document: string, report: Report): YamlDocument | undefined {
   const lines = new LineCounter();
   const parsed = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const originAt = (offset: number, key: string): Origin => {
@@ -95,9 +101,10 @@ class Reader {
     this.#report = report;
   }
 
-  read(contents: Node | null): Tree | undefined {
+  read(contents: Node | null): YamlDocument | undefined {
     try {
-      return this.#tree(contents, this.#originAt(0, ''), 0);
+      const tree = this.#tree(contents, this.#originAt(0, ''), 0);
+      return { tree, written: this.#nodes - this.#repeated };
     } catch (error) {
       if (!(error instanceof TooLarge)) throw error;
       return undefined;

@@ -30,14 +30,22 @@ export interface Subject {
   lead(property: string, origin: Origin): Subject;
 }
 
+/** Thrown by a writer that has as many statements as it may. */
+export class TooManyStatements extends Error {}
+
 export class Writer {
   readonly statements: Described[] = [];
   readonly #scope: string;
+  readonly #most: number;
   #blanks = 0;
 
-  /** @param scope makes labels of blank nodes unique over all documents */
-  constructor(scope: string) {
+  /**
+   * @param scope makes labels of blank nodes unique over all documents
+   * @param most how many statements it takes
+   */
+  constructor(scope: string, most: number) {
     this.#scope = scope;
+    this.#most = most;
   }
 
   blank(origin: Origin): Subject {
@@ -46,6 +54,7 @@ export class Writer {
 
   subject(term: RdfTerm, origin: Origin): Subject {
     const set = (property: string, object: RdfTerm, at: Origin): void => {
+      if (this.statements.length === this.#most) throw new TooManyStatements();
       const statement: Statement = { property: iriOf(property), object, origin: at, propertyOrigin: at };
       this.statements.push({ subject: term, subjectOrigin: origin, statement });
     };

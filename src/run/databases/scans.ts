@@ -36,7 +36,7 @@ export function openDatabaseScan(
       return side === 'child' ? child.read.indexOf(column) : child.read.length + parent.read.indexOf(column);
     };
     const { session } = child.relation;
-    const scan = openSql({ session, sql: query.sql, columns: query.columns, position, nulls: source.nulls, origin });
+    const scan = openSql({ session, ...query, position, nulls: source.nulls, origin });
     return { scan: placed(scan, origin), name: session.address.name, typed: true, close };
   }
   const relation = relations.of(source);
@@ -47,7 +47,7 @@ export function openDatabaseScan(
     const column = relations.position(source, reference);
     return relation.query === undefined ? read.indexOf(column) : column;
   };
-  const scan = openSql({ session, sql: query.sql, columns: query.columns, position, nulls: source.nulls, origin });
+  const scan = openSql({ session, ...query, position, nulls: source.nulls, origin });
   return { scan: placed(scan, origin), name: session.address.name, typed: true, close };
 }
 

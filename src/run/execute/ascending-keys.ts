@@ -7,7 +7,7 @@ import { csvHeadBytes } from '../../sources/csv/csv.ts';
 import { canBeCut } from '../../sources/csv/cuts.ts';
 import { utf8Mark } from '../../sources/encoding.ts';
 import { memoryBytes } from '../../storage/local/memory.ts';
-import type { InputRanges } from '../../storage/open.ts';
+import type { Ranges } from '../../storage/open.ts';
 import { type DocumentPlace, formatOf } from '../prepare/inputs.ts';
 import type { ByteSlice, RunRequest } from '../request.ts';
 import { openFileScan, readOptionsOf } from './open-scan.ts';
@@ -39,7 +39,7 @@ export async function ascentReader(
   scan: ScanPlan,
   source: FileSource,
   place: DocumentPlace,
-  ranges: InputRanges,
+  ranges: Ranges,
   request: RunRequest,
   signal: AbortSignal,
 ): Promise<AscentReader | undefined> {
@@ -103,7 +103,7 @@ export function leaveToReader(error: unknown): undefined {
   if (!(error instanceof Fault)) throw error;
 }
 
-async function* chunksOf({ sizeBytes, read }: InputRanges): AsyncGenerator<Uint8Array> {
+async function* chunksOf({ sizeBytes, read }: Ranges): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < sizeBytes; at += SAMPLE_BYTES) yield await read(at, Math.min(at + SAMPLE_BYTES, sizeBytes));
 }
 

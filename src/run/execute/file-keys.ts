@@ -2,16 +2,26 @@
 import { redact } from '../../core/redact.ts';
 import type { FileSource } from '../../mapping/model/model.ts';
 import type { IterationPlan, MapPlan, Plan, RulePlan, ScanPlan } from '../../plan/plan.ts';
-import { type InputRanges, rangesOf } from '../../storage/open.ts';
+import { type Ranges, rangesOf } from '../../storage/open.ts';
 import { type DocumentPlace, isParquet } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { type RunRequest, STANDARD_INPUT } from '../request.ts';
 import { ascentReader, leaveToReader } from './ascending-keys.ts';
 import { readOptionsOf } from './open-scan.ts';
 
+/** What was found in files before the run reads them. */
+export interface FoundKeys {
+  /** The numbers (`MapPlan.index`) of triples maps. */
+  readonly maps: readonly number[];
+  /** By the position of the scan, the version of the file that was looked at: of another one, nothing is known. */
+  readonly versions: readonly (readonly [position: number, version: string])[];
+}
+
+export const NO_KEYS: FoundKeys = { maps: [], versions: [] };
+
 /**
- * The numbers (`MapPlan.index`) of triples maps over files on this machine whose subject holds a key: a column of which no two rows have the
- * same value. Of Parquet, the column alone is read for that; CSV is read as a whole, where the texts of the column ascend.
+ * The triples maps over files on this machine whose subject holds a key: a column of which no two rows have the same value. Of Parquet, the column
+ * alone is read for that; CSV is read as a whole, where the texts of the column ascend.
  *
  * What is wrong with a file is left to its reader.
  */
@@ -19,33 +29,45 @@ export async function findKeyedMaps(
   { plan, places }: Pick<PreparedRun, 'plan' | 'places'>,
   request: RunRequest,
   signal: AbortSignal,
-): Promise<readonly number[]> {
+): Promise<FoundKeys> {
   const keyed: number[] = [];
+  const versions: [number, string][] = [];
   for (const [position, scan] of plan.scans.entries()) {
     const candidates = scan.iterations.filter(hasOwnRows).flatMap(mapsWithKeys);
     const { source } = scan;
     const place = places[position];
     if (source.kind !== 'file' || place === undefined || candidates.length === 0) continue;
-    const isKeyIn = await keyReader(scan, source, place, request, signal);
-    if (isKeyIn === undefined) continue;
+    const file = await keyReader(scan, source, place, request, signal);
+    if (file === undefined) continue;
+    const before = keyed.length;
     const isKey = new Map<string, boolean>();
     for (const { index, keyReferences } of candidates) {
       for (const reference of keyReferences) {
         // Triples maps over one document often have the same key.
-        const known = isKey.get(reference) ?? (await isKeyIn(reference));
+        const known = isKey.get(reference) ?? (await file.isKey(reference));
         isKey.set(reference, known);
         if (!known) continue;
         keyed.push(index);
         break;
       }
     }
+    if (keyed.length > before) versions.push([position, file.version]);
   }
-  return keyed;
+  return { maps: keyed, versions };
 }
 
-/** The plan with what is known of these triples maps. */
-export function withKeys(plan: Plan, keyed: readonly number[]): Plan {
-  if (keyed.length === 0) return plan;
+/** A run that relies on what was found: with the version of each file, which must not change any more. */
+export function withKeys<T extends Pick<PreparedRun, 'plan' | 'places'>>(prepared: T, { maps, versions }: FoundKeys): T {
+  if (maps.length === 0) return prepared;
+  const found = new Map(versions);
+  const places = prepared.places.map((place, position) => {
+    const version = found.get(position);
+    return place === undefined || version === undefined ? place : { ...place, version };
+  });
+  return { ...prepared, plan: planWithKeys(prepared.plan, maps), places };
+}
+
+function planWithKeys(plan: Plan, keyed: readonly number[]): Plan {
   const mapOf = (map: MapPlan): MapPlan => (keyed.includes(map.index) ? { ...map, unique: true } : map);
   const iterationOf = (iteration: IterationPlan): IterationPlan => ({
     ...iteration,
@@ -67,8 +89,12 @@ const mapsWithKeys = ({ pipelines }: IterationPlan): readonly MapPlan[] =>
     steps.length > 0 ? [] : maps.filter((map) => !map.unique && map.keyReferences.length > 0 && map.rules.some(isOfSubject)),
   );
 
-/** Whether no two rows have the same value of a reference; false where that is not found out. */
-type KeyReader = (reference: string) => Promise<boolean>;
+interface KeyReader {
+  /** Of the file. */
+  readonly version: string;
+  /** Whether no two rows have the same value of a reference; false where that is not found out. */
+  isKey(reference: string): Promise<boolean>;
+}
 
 /** undefined: the document is not read as it is on this machine, or no key can be found with little work. */
 async function keyReader(
@@ -84,20 +110,24 @@ async function keyReader(
   const options = { workingDirectory, reach, signal, web, s3: web.s3, limits, compression: source.compression };
   const ranges = await rangesOf(url, options).catch(leaveToReader);
   if (ranges === undefined || ranges.isRemote) return undefined;
-  if (isParquet(url, source, request.inputOptions)) return parquetKeyReader(scan, source, url, ranges, request, signal);
+  const { version } = ranges;
+  if (isParquet(url, source, request.inputOptions)) {
+    const isKey = await parquetKeys(scan, source, url, ranges, request, signal);
+    return isKey && { version, isKey };
+  }
   const ascends = await ascentReader(scan, source, place, ranges, request, signal).catch(leaveToReader);
-  return ascends && (async (reference) => (await ascends(reference).catch(leaveToReader)) ?? false);
+  return ascends && { version, isKey: async (reference) => (await ascends(reference).catch(leaveToReader)) ?? false };
 }
 
 /** undefined: the columns are described, so that other texts than those in the file are read. */
-async function parquetKeyReader(
+async function parquetKeys(
   scan: ScanPlan,
   source: FileSource,
   url: string,
-  ranges: InputRanges,
+  ranges: Ranges,
   request: RunRequest,
   signal: AbortSignal,
-): Promise<KeyReader | undefined> {
+): Promise<KeyReader['isKey'] | undefined> {
   const read = readOptionsOf(scan, source, 'parquet', redact(url), request);
   if (read.csv?.columns !== undefined) return undefined;
   const { isKey } = await import('../../sources/parquet/keys.ts');

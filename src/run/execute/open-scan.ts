@@ -10,8 +10,8 @@ import type { ScanPlan } from '../../plan/plan.ts';
 import { readerOf } from '../../sources/formats.ts';
 import type { OpenedScan } from '../../sources/opened-scan.ts';
 import type { FileOptions, NestedRecords, OpenScan, ReadOptions, Scan, Spill } from '../../sources/source.ts';
-import { openInput, rangesOf } from '../../storage/open.ts';
-import type { OpenedInput, OpenOptions, WebAsk } from '../../storage/storage.ts';
+import { openInput, probeInput, rangesOf } from '../../storage/open.ts';
+import { changedFault, type OpenedInput, type OpenOptions, type WebAsk } from '../../storage/storage.ts';
 import { type DocumentPlace, formatOf, isParquet, withOtherPlace } from '../prepare/inputs.ts';
 import { RESULT_TYPES } from '../prepare/web-answer.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
@@ -53,7 +53,8 @@ export async function openFileScan(
     return { name, typed: isTyped(plan, source), scan, close: async () => scan.close?.() };
   }
   // Parquet is read at any offset, so it is opened as a whole.
-  const body = isParquet(url, source, inputOptions) ? undefined : slice;
+  const body = isParquet(url, source, inputOptions) ? undefined : (slice ?? (await wholeOf(place, options)));
+  if (body !== undefined && place.version !== undefined && body.version !== place.version) throw changedFault(name);
   const input = await (body === undefined ? openInput(standardInput ? name : url, options) : openSlice(url, options, body)).catch(
     (error) => {
       throw withOtherPlace(error, source, place, request);
@@ -64,7 +65,7 @@ export async function openFileScan(
     const open = await openerOf(source, format);
     const read = { ...readOptionsOf(plan, source, format, name, request, place.sheet), spill };
     if (source.formulation === 'parquet' || format === 'parquet')
-      return await openRanges(open, input, plan, source, url, options, { ...read, ...(slice === undefined ? {} : { slice }) }, slice);
+      return await openRanges(open, input, plan, source, place, options, { ...read, ...(slice === undefined ? {} : { slice }) }, slice);
     const whole = await open(input.bytes, plan.iterations, read);
     const close = async (): Promise<void> => {
       await whole.close?.();
@@ -77,6 +78,12 @@ export async function openFileScan(
     await input.close();
     throw error;
   }
+}
+
+/** All of a document of which a version must be read; undefined: none must. */
+async function wholeOf({ url, version }: DocumentPlace, options: OpenOptions): Promise<ByteSlice | undefined> {
+  const state = version === undefined ? undefined : await probeInput(url, options);
+  return state && { kind: 'bytes', head: 0, from: 0, to: state.sizeBytes, version: state.version };
 }
 
 /** Whether a document is read as a workbook, by what is known before it is opened. */
@@ -136,12 +143,13 @@ async function openRanges(
   input: OpenedInput,
   plan: ScanPlan,
   source: FileSource,
-  url: string,
+  { url, version }: DocumentPlace,
   options: OpenOptions,
   read: ReadOptions,
   slice: ByteSlice | undefined,
 ): Promise<OpenedScan> {
-  const ranges = options.standardInput || source.request !== undefined ? undefined : await rangesOf(url, options, slice?.version);
+  const ranges =
+    options.standardInput || source.request !== undefined ? undefined : await rangesOf(url, options, version ?? slice?.version);
   if (ranges !== undefined) await input.close();
   const scan = await open(input.bytes, plan.iterations, { ...read, ...(ranges === undefined ? {} : { ranges }) });
   const close = async (): Promise<void> => {

@@ -20,6 +20,8 @@ export interface DocumentPlace {
   readonly sheet?: string;
   /** The request names it: its type must be supported, whatever the mapping says. */
   readonly given: boolean;
+  /** The version (`InputState`) of which the run knows something, and which it must read. */
+  readonly version?: string;
 }
 
 /**

@@ -1,6 +1,8 @@
 /** Messages between the thread that writes a run's output and the threads that map. */
+
 import type { FaultData } from '../../core/fault.ts';
 import type { Packed } from '../../core/secret.ts';
+import type { FoundKeys } from '../execute/file-keys.ts';
 import type { ScansResult } from '../execute/scans.ts';
 import type { Progress, Rejection, RunRequest, SliceScan } from '../request.ts';
 
@@ -11,7 +13,7 @@ export interface ThreadData {
   /** Of `PreparedRun`: a thread with another one has read another mapping. */
   readonly digest: string;
   /** Of `findKeyedMaps`. */
-  readonly keyed: readonly number[];
+  readonly keyed: FoundKeys;
   /** Of `SharedBudget`. */
   readonly budget: SharedArrayBuffer;
 }

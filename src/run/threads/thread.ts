@@ -83,7 +83,7 @@ const sliceOf = ({ index, scans }: Unit): RunRequest => ({ ...request, slice: { 
 try {
   const found = await prepareRun(request, undefined, snapshots);
   if (found.digest !== digest) throw new Fault('run/lost', 'The mapping or the tables that it reads have changed since the run began');
-  const prepared = { ...found, plan: withKeys(found.plan, keyed) };
+  const prepared = withKeys(found, keyed);
   const maps = mapsAlone(prepared.plan);
   port.on('message', (message: ToThread) => {
     answer(message, prepared, maps).catch((error) => say({ kind: 'failed', fault: Fault.of(error).toJSON() }));

@@ -1,4 +1,5 @@
 /** Executes a run in several threads: they map, this one writes their output in order of arrival. */
+
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resourceLimits, Worker } from 'node:worker_threads';
@@ -9,6 +10,7 @@ import { packSecrets } from '../../core/secret.ts';
 import { MemoryBudget, SharedBudget } from '../distinct/distinct.ts';
 import { SharedMemory } from '../distinct/shared.ts';
 import { spillName } from '../distinct/spill.ts';
+import type { FoundKeys } from '../execute/file-keys.ts';
 import type { LineSink } from '../execute/outputs.ts';
 import type { ScansResult } from '../execute/scans.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
@@ -31,7 +33,7 @@ const CLOSE_MS = 5000;
 export async function executeInThreads(
   request: RunRequest,
   prepared: PreparedRun,
-  keyed: readonly number[],
+  keyed: FoundKeys,
   sink: LineSink,
   hooks: RunHooks,
 ): Promise<readonly ScansResult[] | undefined> {

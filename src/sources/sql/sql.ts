@@ -2,7 +2,7 @@
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { toBytes } from '../../core/text.ts';
 import { type Accessor, TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
-import type { Column, SqlSession } from '../../sql/database.ts';
+import type { Column, SqlSession, TableScan } from '../../sql/database.ts';
 import type { Batch, Scan } from '../source.ts';
 
 export interface SqlReadOptions {
@@ -10,6 +10,8 @@ export interface SqlReadOptions {
   readonly sql: string;
   /** The columns of the result, in order. */
   readonly columns: readonly Column[];
+  /** The table that the query reads, if it is no more than that. */
+  readonly table?: TableScan | undefined;
   /** The index of the column of a reference. @throws Fault mapping/reference */
   readonly position: (reference: string) => number;
   /** Texts that mean null (rml:null). */
@@ -27,7 +29,7 @@ const hasOwnForms = ({ datatype }: Column): boolean => datatype === `${XSD}doubl
 type Row = readonly (string | null)[];
 
 /** Opens a query as a scan with one iteration. Memory: one batch of rows. */
-export function openSql({ session, sql, columns, position, nulls, origin }: SqlReadOptions): Scan {
+export function openSql({ session, sql, columns, table, position, nulls, origin }: SqlReadOptions): Scan {
   const noValue = new Set(nulls.map(toBytes));
   return {
     accessor(_, reference) {
@@ -42,7 +44,7 @@ export function openSql({ session, sql, columns, position, nulls, origin }: SqlR
     },
     async *batches(): AsyncGenerator<Batch> {
       let first = 0;
-      for await (const { rows, bytes } of session.rows(sql, columns.length)) {
+      for await (const { rows, bytes } of session.rows(sql, columns.length, table)) {
         yield { iteration: 0, records: rows, first, bytes };
         first += rows.length;
       }

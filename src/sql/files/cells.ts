@@ -1,7 +1,8 @@
 /**
  * Batches of rows as bytes, on their way from the host process to the session.
  *
- * A batch has the byte length of each cell as a 32-bit number, -1 for null, row by row, and then the UTF-8 of all texts.
+ * A batch has the byte length of each cell as a 32-bit number, -1 for null, row by row, and then the UTF-8 of all texts. Or it is packed: JSON
+ * arrays with commas between them, one for each row, of texts, null and whole numbers.
  */
 
 const BATCH_ROWS = 2048;
@@ -17,9 +18,21 @@ export class CellWriter {
   #text = Buffer.allocUnsafe(BATCH_BYTES + 2 ** 17);
   #size = 0;
   rows = 0;
+  /** Of a packed batch: the columns whose numbers are millionths. Others are written with their digits. */
+  millionths: readonly number[] | undefined;
+  readonly #packed: string[] = [];
+  #packedLength = 0;
 
   get full(): boolean {
-    return this.rows >= BATCH_ROWS || this.#size >= BATCH_BYTES;
+    return this.rows >= BATCH_ROWS || this.#size >= BATCH_BYTES || this.#packedLength >= BATCH_BYTES;
+  }
+
+  /** Adds rows to a packed batch, which has no others. */
+  addPackedRows(rows: number, arrays: string, millionths: readonly number[]): void {
+    this.#packed.push(arrays);
+    this.#packedLength += arrays.length;
+    this.rows += rows;
+    this.millionths = millionths;
   }
 
   /** Adds a cell to the row, behind those before it. */
@@ -83,7 +96,8 @@ export class CellWriter {
   }
 
   /** The parts of the batch, in order. They are valid until the writer is used again. */
-  parts(): readonly [lengths: Buffer, texts: Buffer] {
+  parts(): readonly Buffer[] {
+    if (this.millionths !== undefined) return [Buffer.from(this.#packed.join(','), 'utf8')];
     return [Buffer.from(this.#lengths.buffer, 0, this.#cells * 4), this.#text.subarray(0, this.#size)];
   }
 
@@ -159,6 +173,74 @@ export function readCells(bytes: Buffer, columns: number, rows: number): (string
     result[row] = cells;
   }
   return result;
+}
+
+/** Characters of JSON. */
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const END = 0x5d;
+const NULL = 0x6e;
+
+/** The rows of a packed batch, as those of `readCells`. */
+export function readPackedRows(bytes: Buffer, columns: number, rows: number, millionths: readonly number[]): (string | null)[][] {
+  const all = bytes.toString('latin1');
+  const hasMillionths = Array.from({ length: columns }, (_, i) => millionths.includes(i));
+  const result: (string | null)[][] = new Array(rows);
+  let escape = placeOf(all, '\\', 0);
+  let at = 0;
+  for (let row = 0; row < rows; row++) {
+    const cells: (string | null)[] = new Array(columns);
+    for (let column = 0; column < columns; column++) {
+      // Behind the bracket or the comma.
+      at++;
+      const first = all.charCodeAt(at);
+      let end: number;
+      if (first === QUOTE) {
+        end = all.indexOf('"', at + 1);
+        if (escape < end) {
+          end = endOfText(all, at + 1);
+          cells[column] = JSON.parse(all.slice(at, end + 1)) as string;
+          escape = placeOf(all, '\\', end);
+        } else cells[column] = all.slice(at + 1, end);
+        end++;
+      } else if (first === NULL) {
+        cells[column] = null;
+        end = at + 4;
+      } else {
+        end = at + 1;
+        for (let next = all.charCodeAt(end); next !== COMMA && next !== END; next = all.charCodeAt(end)) end++;
+        const digits = all.slice(at, end);
+        cells[column] = hasMillionths[column] === true ? decimal(digits) : digits;
+      }
+      at = end;
+    }
+    // Behind the closing bracket and the comma.
+    at += 2;
+    result[row] = cells;
+  }
+  return result;
+}
+
+function placeOf(text: string, part: string, from: number): number {
+  const found = text.indexOf(part, from);
+  return found < 0 ? text.length : found;
+}
+
+/** The place of the quote that ends a text of JSON. @param from behind the quote that begins it */
+function endOfText(text: string, from: number): number {
+  let at = from;
+  for (let next = text.charCodeAt(at); next !== QUOTE; next = text.charCodeAt(at)) at += next === 0x5c ? 2 : 1;
+  return at;
+}
+
+/** A number of millionths, as `String` writes the number. */
+function decimal(millionths: string): string {
+  const sign = millionths.charCodeAt(0) === 0x2d ? '-' : '';
+  const digits = millionths.slice(sign.length).padStart(7, '0');
+  const whole = digits.slice(0, -6);
+  let end = digits.length;
+  while (end > whole.length && digits.charCodeAt(end - 1) === 0x30) end--;
+  return end === whole.length ? sign + whole : `${sign}${whole}.${digits.slice(whole.length, end)}`;
 }
 
 /** A copy where the bytes do not begin at a multiple of four. */

@@ -4,7 +4,7 @@
  * The engine runs in a process of its own (`host.ts`): a statement in native code can be stopped only by ending its process, and a broken
  * file that crashes the engine ends only this process.
  */
-
+import type { TableScan } from '../database.ts';
 import type { CellWriter } from './cells.ts';
 
 /** The products that are files. */
@@ -33,8 +33,12 @@ export interface Engine {
   readonly version: string;
   /** The columns of a query. It is not run. It must be one query, and nothing more. */
   describe(sql: string): readonly EngineColumn[] | Promise<readonly EngineColumn[]>;
-  /** The rows of a query as texts, in the form that the product's `Column` reads. */
-  rows(sql: string): Cursor | Promise<Cursor>;
+  /**
+   * The rows of a query as texts, in the form that the product's `Column` reads.
+   *
+   * @param table what the query reads, if it is no more than that
+   */
+  rows(sql: string, table?: TableScan): Cursor | Promise<Cursor>;
   /** The same as ordinary texts, for small queries of the project itself. */
   plainRows(sql: string, parameters: readonly (string | number)[]): PlainRows | Promise<PlainRows>;
   /** The fault for an error of `describe`, `rows`, or of opening. */
@@ -79,7 +83,7 @@ export type HostRequest =
   | { readonly kind: 'open'; readonly product: FileProduct; readonly options: EngineOptions }
   | { readonly kind: 'describe'; readonly sql: string }
   /** Begins a query, whose rows `next` gives in batches. */
-  | { readonly kind: 'rows'; readonly sql: string }
+  | { readonly kind: 'rows'; readonly sql: string; readonly table?: TableScan | undefined }
   | { readonly kind: 'next' }
   /** Gives up the rows that are left. */
   | { readonly kind: 'end' }

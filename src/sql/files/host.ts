@@ -49,7 +49,7 @@ async function answer(request: HostRequest): Promise<void> {
     case 'describe':
       return send({ value: await (engine as Engine).describe(request.sql) });
     case 'rows':
-      cursor = await (engine as Engine).rows(request.sql);
+      cursor = await (engine as Engine).rows(request.sql, request.table);
       return send({ value: null });
     case 'next':
       return sendBatch();
@@ -65,7 +65,7 @@ async function answer(request: HostRequest): Promise<void> {
 async function sendBatch(): Promise<void> {
   const cells = new CellWriter();
   if (cursor !== undefined && (await cursor.fill(cells))) cursor = undefined;
-  send({ value: { rows: cells.rows, over: cursor === undefined } }, cells.parts());
+  send({ value: { rows: cells.rows, over: cursor === undefined, millionths: cells.millionths } }, cells.parts());
 }
 
 function send(reply: HostReply, body: readonly Buffer[] = []): void {

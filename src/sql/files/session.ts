@@ -8,11 +8,11 @@ import { access, constants, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Fault, type FaultCode } from '../../core/fault.ts';
-import type { Column, DatabaseAddress, OpenSession, RowBatch, SessionOptions, SqlSession } from '../database.ts';
+import type { Column, DatabaseAddress, OpenSession, RowBatch, SessionOptions, SqlSession, TableScan } from '../database.ts';
 import { busyFault, cancelledFault, lostFault, queryFault, timeLimitFault } from '../faults.ts';
 import { firstRows } from '../result/first-rows.ts';
 import type { Catalogue, CatalogueQuery } from '../tables.ts';
-import { readCells } from './cells.ts';
+import { readCells, readPackedRows } from './cells.ts';
 import type { EngineColumn, EngineFaultKind, EngineOptions, FileProduct, HostRequest } from './engine.ts';
 import { type Answer, HostFault, HostProcess } from './host-process.ts';
 
@@ -116,23 +116,25 @@ class FileSession implements SqlSession {
     return (value as readonly EngineColumn[]).map((column) => this.#kind.columnOf(column));
   }
 
-  async *rows(sql: string, columns: number): AsyncGenerator<RowBatch> {
+  async *rows(sql: string, columns: number, table?: TableScan): AsyncGenerator<RowBatch> {
     this.#checkFree();
     this.#running = true;
     let bytes = 0;
     let next: Promise<Answer> | undefined;
     try {
-      await this.#ask({ kind: 'rows', sql });
+      await this.#ask({ kind: 'rows', sql, table });
       next = this.#ask({ kind: 'next' });
       while (next !== undefined) {
         const { value, body }: Answer = await next;
-        const batch = value as { readonly rows: number; readonly over: boolean };
+        const batch = value as { readonly rows: number; readonly over: boolean; readonly millionths?: readonly number[] };
         next = batch.over ? undefined : this.#ask({ kind: 'next' });
         // It is awaited in the next round, or given up below.
         next?.catch(() => {});
         bytes += body.length;
         if (this.#options.signal?.aborted) throw cancelledFault(this.address);
-        if (batch.rows > 0) yield { rows: readCells(body, columns, batch.rows), bytes };
+        if (batch.rows === 0) continue;
+        const { rows, millionths } = batch;
+        yield { rows: millionths === undefined ? readCells(body, columns, rows) : readPackedRows(body, columns, rows, millionths), bytes };
       }
     } finally {
       if (next !== undefined) {

@@ -57,7 +57,7 @@ async function readTable(query: CatalogueQuery, name: string, isTable: boolean, 
   };
 }
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** SQLite accepts nulls in a primary key that is not an INTEGER or NOT NULL. The session sees one state, so that the answer stays true. */
 async function hasNull(query: CatalogueQuery, table: string, columns: readonly { readonly name: string }[]): Promise<boolean> {

@@ -1,8 +1,10 @@
 /** SQLite in the host process: Node's own `node:sqlite`, or a package with the same interface where Node has none. */
 import { open } from 'node:fs/promises';
-import type { CellWriter } from '../cells.ts';
+import type { TableScan } from '../../database.ts';
 import { type Cursor, type Engine, type EngineColumn, EngineError, type EngineFault, type OpenEngine, type PlainRows } from '../engine.ts';
-import { EXPECTED, kindOf, MARK } from './kinds.ts';
+import { type Cell, SqliteCursor, writing } from './cursor.ts';
+import { EXPECTED, kindOf } from './kinds.ts';
+import { type PackedQueries, packedCursor } from './packed.ts';
 
 /** The part of the interface of `node:sqlite` that is used. */
 interface Database {
@@ -12,8 +14,8 @@ interface Database {
 
 interface Statement {
   columns(): readonly { readonly name: string; readonly type: string | null }[];
-  iterate(...parameters: readonly (string | number)[]): Iterator<readonly Cell[]>;
-  get(): Readonly<Record<string, Cell>> | undefined;
+  iterate(...parameters: readonly (string | number | bigint)[]): Iterator<readonly Cell[]>;
+  get(...parameters: readonly bigint[]): unknown;
   setReadBigInts(on: boolean): void;
   setReturnArrays(on: boolean): void;
 }
@@ -22,8 +24,6 @@ interface Library {
   readonly DatabaseSync: new (path: string, options: { readonly readOnly: true; readonly timeout: number }) => Database;
   readonly StatementSync: { readonly prototype: object };
 }
-
-type Cell = null | string | bigint | number | Uint8Array;
 
 /** Every SQLite database begins with it, unless it is empty or encrypted. */
 const MAGIC = 'SQLite format 3\0';
@@ -83,7 +83,7 @@ class Sqlite implements Engine {
   constructor(database: Database) {
     this.#database = database;
     const version = database.prepare('SELECT sqlite_version() AS version');
-    this.version = String(version.get()?.version);
+    this.version = (version.get() as { readonly version: string }).version;
   }
 
   describe(sql: string): readonly EngineColumn[] {
@@ -93,8 +93,8 @@ class Sqlite implements Engine {
     return columns.map(({ name, type }) => ({ name, type: type ?? undefined }));
   }
 
-  rows(sql: string): Cursor {
-    return this.#rows(sql, [], (type) => EXPECTED[kindOf(type)]);
+  rows(sql: string, table?: TableScan): Cursor {
+    return (table === undefined ? undefined : this.#packed(sql, table)) ?? this.#rows(sql, []);
   }
 
   plainRows(sql: string, parameters: readonly (string | number)[]): PlainRows {
@@ -105,93 +105,36 @@ class Sqlite implements Engine {
   }
 
   /** @param expected the storage classes that are not marked in a column of this type */
-  #rows(sql: string, parameters: readonly (string | number)[], expected: (type: string | undefined) => string): SqliteCursor {
+  #rows(sql: string, parameters: readonly (string | number | bigint)[], expected = expectedOf): SqliteCursor {
+    const statement = this.#prepare(sql);
+    const columns = statement.columns().map(({ type }) => writing(expected(type)));
+    return new SqliteCursor(statement, statement.iterate(...parameters), columns);
+  }
+
+  #prepare(sql: string): Statement {
     const statement = this.#database.prepare(sql);
     statement.setReadBigInts(true);
     statement.setReturnArrays(true);
-    const columns = statement.columns().map(({ type }) => writing(expected(type ?? undefined)));
-    return new SqliteCursor(statement, statement.iterate(...parameters), columns);
+    return statement;
+  }
+
+  /** Only an ordinary table has its rows in the order of their ids. A generated column may be an expression whose result JSON takes for JSON. */
+  #packed(sql: string, table: TableScan): Cursor | undefined {
+    const [found] = this.plainRows("SELECT type, wr FROM pragma_table_list WHERE schema = 'main' AND name = ?", [table.name]);
+    if (found?.[0] !== 'table' || found[1] !== '0') return undefined;
+    const columns = this.plainRows('SELECT name, hidden FROM pragma_table_xinfo(?)', [table.name]);
+    if (columns.some(([, hidden]) => hidden !== '0')) return undefined;
+    const names = columns.map(([name]) => name as string);
+    const expected = this.#database
+      .prepare(sql)
+      .columns()
+      .map(({ type }) => expectedOf(type));
+    const queries: PackedQueries = { prepare: (text) => this.#prepare(text), rows: (text, parameters) => this.#rows(text, parameters) };
+    return packedCursor(queries, table, names, expected);
   }
 }
 
-class SqliteCursor implements Cursor {
-  /** The iterator of the package does not keep its statement alive. */
-  readonly statement: Statement;
-  readonly #rows: Iterator<readonly Cell[]>;
-  readonly #columns: readonly Writing[];
-
-  constructor(statement: Statement, rows: Iterator<readonly Cell[]>, columns: readonly Writing[]) {
-    this.statement = statement;
-    this.#rows = rows;
-    this.#columns = columns;
-  }
-
-  next(): readonly (string | null)[] | undefined {
-    const { done, value } = this.#rows.next();
-    if (done === true) return undefined;
-    return value.map((cell, i) => textOf(cell, this.#columns[i] as Writing));
-  }
-
-  fill(batch: CellWriter): boolean {
-    const columns = this.#columns;
-    while (!batch.full) {
-      const { done, value } = this.#rows.next();
-      if (done === true) return true;
-      for (let i = 0; i < value.length; i++) {
-        const cell = value[i] as Cell;
-        const column = columns[i] as Writing;
-        if (typeof cell === 'bigint' && column.integer === '') {
-          const number = Number(cell);
-          if (Number.isSafeInteger(number)) batch.addInteger(number);
-          else batch.add(String(cell));
-        } else if (typeof cell !== 'number' || column.real !== '' || !batch.addHundredths(cell)) batch.add(textOf(cell, column));
-      }
-      batch.endRow();
-    }
-    return false;
-  }
-
-  close(): void {
-    this.#rows.return?.();
-  }
-}
-
-/** What stands in front of the values of a column, by their storage class: a mark, or nothing where the class is expected. */
-interface Writing {
-  readonly integer: string;
-  readonly real: string;
-  readonly text: string;
-  readonly blob: string;
-}
-
-/** @param expected the storage classes that are not marked */
-function writing(expected: string): Writing {
-  const before = (storage: string): string => (expected.includes(storage) ? '' : MARK + storage);
-  return { integer: before('i'), real: before('r'), text: before('t'), blob: before('b') };
-}
-
-function textOf(cell: Cell, { integer, real, text, blob }: Writing): string | null {
-  if (cell === null) return null;
-  switch (typeof cell) {
-    case 'bigint':
-      return integer + integerText(cell);
-    case 'string': // a text that begins with the mark is marked, too
-      return cell.charCodeAt(0) === 0 ? `${MARK}t${cell}` : text + cell;
-    case 'number':
-      return real + realText(cell);
-    default:
-      return blob + Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString('hex').toUpperCase();
-  }
-}
-
-/** A small number has its text sooner than a BigInt. */
-function integerText(value: bigint): string {
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? String(number) : String(value);
-}
-
-/** The shortest text of the same double. SQLite stores NaN as null. */
-const realText = (value: number): string => (Number.isFinite(value) ? String(value) : value > 0 ? 'INF' : '-INF');
+const expectedOf = (type: string | null): string => EXPECTED[kindOf(type ?? undefined)];
 
 /** @see https://www.sqlite.org/rescode.html */
 function faultOf(error: unknown): EngineFault {

@@ -5,8 +5,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { formatDiagnostic } from '../../../../src/mapping/model/diagnostics.ts';
+import { formatDiagnostic, Report } from '../../../../src/mapping/model/diagnostics.ts';
 import { readMapping } from '../../../../src/mapping/parse/read.ts';
+import { readYarrrml } from '../../../../src/mapping/yarrrml/read.ts';
+import { parseYaml } from '../../../../src/mapping/yarrrml/tree.ts';
 import { readMappingDocuments } from '../../../../src/run/prepare/load.ts';
 
 /** A mapping with further keys. */
@@ -113,6 +115,57 @@ test('each broken document gets messages with line, column and key', async () =>
   const actual = parts.join('\n');
   if (process.env.UPDATE_GOLDEN === '1') writeFileSync(GOLDEN, actual);
   expect(actual).toBe(readFileSync(GOLDEN, 'utf8'));
+});
+
+const list = (count: number, item: (i: number) => string): string => `[${Array.from({ length: count }, (_, i) => item(i)).join(', ')}]`;
+const many = (sources: number, subjects: number, pairs = '[[ex:p, $(v)]]'): string =>
+  `mappings:\n  m:\n    sources: ${list(sources, (i) => `[d${i}.csv~csv]`)}\n    s: ${list(subjects, (i) => `http://ex/${i}`)}\n    po: ${pairs}\n`;
+const TOO_LARGE: readonly (readonly [name: string, text: string, message: RegExp])[] = [
+  [
+    'sources × subjects',
+    many(300, 300),
+    /^m.yml:2:3: error: mappings.m: with the mapping "m" the document means more than 2\d{5} statements of RML: each pair of its 300 sources and 300 subjects is a triples map\n {4}use several documents/,
+  ],
+  ['more pairs than memory takes', many(3_000, 3_000), /its 3000 sources and 3000 subjects/],
+  ['parents × children', many(80, 80, '[{ p: ex:p, o: { mapping: m } }]'), /its 80 sources and 80 subjects/],
+  [
+    'a source that is named everywhere, and subjects that aliases repeat',
+    `sources:\n  a: { access: a.json, type: localfile, referenceFormulation: jsonpath, iterator: $ }\nmappings:\n${Array.from(
+      { length: 300 },
+      (_, i) => `  m${i}: { sources: a, s: ${i === 0 ? `&s ${list(500, (j) => `http://ex/${j}`)}` : '*s'} }\n`,
+    ).join('')}`,
+    /with the mapping "m\d+" the document means more than 2\d{5} statements of RML: each pair of its 1 sources and 500 subjects/,
+  ],
+  [
+    'a condition of many objects',
+    mapping(
+      `po:\n  - p: ex:p\n    condition: { function: grel:boolean_and, parameters: ${list(200, () => '[grel:bool_b, $(a)]')} }\n    o: ${list(2000, (i) => `o${i}`)}`,
+    ),
+    /with the mapping "m" the document means more than \d+ statements of RML\n {4}use several documents; named sources, targets and conditions are repeated/,
+  ],
+];
+
+test.each(TOO_LARGE)('a document that means far more than it says is refused: %s', async (_, text, message) => {
+  const { diagnostics } = await readMapping([{ name: 'm.yml', text }], { baseIri: 'http://base/' });
+  const errors = diagnostics.filter(({ code }) => code === 'too-large');
+  expect(errors.map(formatDiagnostic)).toEqual([expect.stringMatching(message)]);
+});
+
+test.each([
+  ['pairs', '[[ex:p, $(v)]]'],
+  ['languages, datatypes and graphs', '[{ p: ex:p, o: [[$(v), en~lang], [$(w), xsd:integer]], graphs: [ex:g$(v)] }]'],
+  ['functions', '[{ p: ex:p, o: { function: grel:toUpperCase, parameters: [[grel:valueParameter, $(v)]] } }]'],
+  ['joins', '[{ p: ex:p, o: { mapping: m, condition: { function: equal, parameters: [[str1, $(v), s], [str2, $(w), o]] } } }]'],
+  ['inverse predicates', '[{ p: ex:p, o: { value: $(v), type: iri }, inversepredicates: ex:q }]'],
+])('a document that repeats nothing means far fewer statements than it may: %s', (_, pairs) => {
+  const text = mapping(`po: ${pairs}`);
+  const report = new Report();
+  const [statements = []] = readYarrrml([{ name: 'm.yml', text, scope: '' }], report);
+  expect([report.errors, statements.length > 0, statements.length < 5 * (parseYaml(text, 'm.yml', report)?.written ?? 0)]).toEqual([
+    0,
+    true,
+    true,
+  ]);
 });
 
 test('bytes that are no text are told by line and character', async () => {

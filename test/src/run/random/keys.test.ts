@@ -1,5 +1,5 @@
 /** Rows whose columns are keys, or nearly so, as Parquet and as CSV: each statement once, whether keys are looked for or not. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -122,7 +122,7 @@ test('the same statements, each once, with and without keys', async () => {
 async function keyedMapsOf(request: RunRequest): Promise<readonly number[]> {
   const prepared = await prepareRun(request, undefined);
   try {
-    return await findKeyedMaps(prepared, request, new AbortController().signal);
+    return (await findKeyedMaps(prepared, request, new AbortController().signal)).maps;
   } finally {
     await prepared.close();
   }
@@ -158,4 +158,61 @@ describe('a large document of CSV, of which parts are read first', () => {
     ['one text', () => 'x', 0],
     ['texts in no order', (i) => String((i * 7919) % ROWS), 0],
   ])('%s', async (_, idOf, keys) => expect(await find(idOf)).toBe(keys));
+});
+
+type Format = 'csv' | 'parquet';
+
+describe('a file that another one replaces between the look for keys and the run', () => {
+  const rows = (format: Format, ids: readonly number[]): Buffer =>
+    format === 'csv'
+      ? Buffer.from(`id,name,group\n${ids.map((id, i) => `${id},n${id},${i}\n`).join('')}`)
+      : parquet([
+          { name: 'id', type: 'INT32', data: ids },
+          { name: 'name', type: 'STRING', data: ids.map((id) => `n${id}`) },
+          { name: 'group', type: 'INT32', data: ids.map((_, i) => i) },
+        ]);
+  const path = (format: Format): string => join(directory, `rows.${format}`);
+  const replace = (format: Format, ids: readonly number[]): void => {
+    writeFileSync(join(directory, 'new'), rows(format, ids));
+    renameSync(join(directory, 'new'), path(format));
+  };
+  const run = async (format: Format, before: readonly number[], threads: number): Promise<readonly string[]> => {
+    writeFileSync(path(format), rows(format, before));
+    writeFileSync(join(directory, 'replaced.ttl'), mapping(['{id}'], format));
+    const request = {
+      ...RUN_DEFAULTS,
+      runId: 'replaced',
+      mappings: [join(directory, 'replaced.ttl')],
+      inputs: [],
+      workingDirectory: directory,
+      spillDirectory: join(directory, 'spill'),
+      threads,
+      threadBytes: 10,
+      keyBytes: 0,
+    };
+    const parts: string[] = [];
+    // Called after the look for keys.
+    const located = async (): Promise<void> => replace(format, [7, 7, 7]);
+    await executeRun(request, { write: (lines) => void parts.push(lines), commit: async () => [], abort: async () => {} }, { located });
+    return parts.join('').split('\n').slice(0, -1).sort();
+  };
+
+  test.each([
+    ['parquet', 1],
+    ['parquet', 3],
+    ['csv', 1],
+    ['csv', 3],
+  ] as const)('is a fault if a key was found: %s, %i threads', async (format, threads) => {
+    await expect(run(format, [1, 2, 3], threads)).rejects.toMatchObject({
+      code: 'run/lost',
+      message: `${path(format)} has changed since the run began to read it`,
+      place: { input: path(format) },
+    });
+  });
+
+  test.each(['parquet', 'csv'] as const)('is read if none was found: %s', async (format) => {
+    const lines = await run(format, [1, 1, 1], 1);
+    expect(new Set(lines).size).toBe(lines.length);
+    expect(lines).toHaveLength(7);
+  });
 });
