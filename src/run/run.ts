@@ -87,9 +87,9 @@ async function carryOut(
   return [await executeScans(request, withKeys(prepared, keyed), wanted, sink, hooks)];
 }
 
-/** None for a slice, which would read the keys of the whole document, and where little or nothing is compared. */
+/** None where little or nothing is compared. */
 async function keyedMapsOf(request: RunRequest, prepared: PreparedRun, signal: AbortSignal | undefined): Promise<FoundKeys> {
-  const { slice, distinct, firstRecords } = request;
-  if (slice !== undefined || !distinct || firstRecords !== undefined) return NO_KEYS;
+  const { distinct, firstRecords } = request;
+  if (!distinct || firstRecords !== undefined) return NO_KEYS;
   return findKeyedMaps(prepared, request, signal ?? new AbortController().signal);
 }

@@ -23,11 +23,13 @@ const SAMPLE_BYTES = 1 << 15;
 const MOST_BEGINNINGS = 8;
 const LF = 10;
 
-/** Whether the texts of a column ascend, in the whole document. */
+/** Whether the texts of a column ascend. */
 export type AscentReader = (reference: string) => Promise<boolean>;
 
 /**
  * undefined: the document is no CSV on this machine, described by the mapping, small, or very large.
+ *
+ * @param slice the part of the document that is looked at; undefined: all of it
  *
  * **Proof.** Texts ascend if each is greater than the one before it, by its characters, or by its length and then its characters, as numbers
  * do. Both are strict total orders. So each text is greater than all before it, and none comes twice. They are the texts of the run: the same
@@ -40,22 +42,26 @@ export async function ascentReader(
   source: FileSource,
   place: DocumentPlace,
   ranges: Ranges,
+  slice: ByteSlice | undefined,
   request: RunRequest,
   signal: AbortSignal,
 ): Promise<AscentReader | undefined> {
-  const { sizeBytes, version } = ranges;
+  const { version } = ranges;
+  const begin = slice?.from ?? 0;
+  const end = slice?.to ?? ranges.sizeBytes;
   const format = formatOf(place, source, request.inputOptions);
   if (source.formulation !== 'csv' || (format !== 'csv' && format !== 'tsv')) return undefined;
-  if (sizeBytes < (request.keyBytes ?? LEAST_BYTES) || sizeBytes > memoryBytes() * MOST_OF_MEMORY) return undefined;
+  if (end - begin < (request.keyBytes ?? LEAST_BYTES) || end - begin > memoryBytes() * MOST_OF_MEMORY) return undefined;
   const options = readOptionsOf(scan, source, format, redact(place.url), request);
   const mark = utf8Mark(await ranges.read(0, SAMPLE_BYTES), options.encoding);
   if (mark === undefined || options.csv?.columns !== undefined || !canBeCut(options.csv ?? {})) return undefined;
-  const head = mark + (await csvHeadBytes(chunksOf(ranges), options));
+  const head = slice?.head ?? mark + (await csvHeadBytes(chunksOf(ranges), options));
+  const first = Math.max(begin, head);
 
   /** Adds the texts of a part, as long as they ascend. */
   const read = async (reference: string, from: number, to: number, ascent: Ascent): Promise<void> => {
-    const slice: ByteSlice = { kind: 'bytes', head, from, to, version };
-    const opened = await openFileScan(readingOnly(scan, reference), source, place, request, signal, slice, NO_SPILL);
+    const part: ByteSlice = { kind: 'bytes', head, from, to, version };
+    const opened = await openFileScan(readingOnly(scan, reference), source, place, request, signal, part, NO_SPILL);
     try {
       const textOf = opened.scan.accessor(0, reference);
       for await (const { records } of opened.scan.batches(signal)) {
@@ -71,10 +77,10 @@ export async function ascentReader(
     }
   };
   const ascendsInSamples = async (reference: string): Promise<boolean> => {
-    const step = Math.floor((sizeBytes - head) / SAMPLES);
+    const step = Math.floor((end - first) / SAMPLES);
     if (step < SAMPLE_BYTES) return true;
     let ascent = new Ascent();
-    for (let at = head + step; at + SAMPLE_BYTES <= sizeBytes; at += step) {
+    for (let at = first + step; at + SAMPLE_BYTES <= end; at += step) {
       const sample = await ranges.read(at, at + SAMPLE_BYTES);
       const to = sample.lastIndexOf(LF) + 1;
       let found: Ascent | undefined;
@@ -93,7 +99,7 @@ export async function ascentReader(
   return async (reference) => {
     if (!(await ascendsInSamples(reference))) return false;
     const ascent = new Ascent();
-    await read(reference, head, sizeBytes, ascent);
+    await read(reference, first, end, ascent);
     return ascent.holds;
   };
 }

@@ -5,7 +5,7 @@ import type { IterationPlan, MapPlan, Plan, RulePlan, ScanPlan } from '../../pla
 import { type Ranges, rangesOf } from '../../storage/open.ts';
 import { type DocumentPlace, isParquet } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
-import { type RunRequest, STANDARD_INPUT } from '../request.ts';
+import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
 import { ascentReader, leaveToReader } from './ascending-keys.ts';
 import { readOptionsOf } from './open-scan.ts';
 
@@ -21,7 +21,8 @@ export const NO_KEYS: FoundKeys = { maps: [], versions: [] };
 
 /**
  * The triples maps over files on this machine whose subject holds a key: a column of which no two rows have the same value. Of Parquet, the column
- * alone is read for that; CSV is read as a whole, where the texts of the column ascend.
+ * alone is read for that; CSV is read as a whole, where the texts of the column ascend. For a slice of CSV, the key is one of its own rows: what
+ * another slice has is compared elsewhere (`distinct/repeated-subjects.ts`).
  *
  * What is wrong with a file is left to its reader.
  */
@@ -32,12 +33,14 @@ export async function findKeyedMaps(
 ): Promise<FoundKeys> {
   const keyed: number[] = [];
   const versions: [number, string][] = [];
-  for (const [position, scan] of plan.scans.entries()) {
+  const wanted = request.slice?.scans ?? plan.scans.map((_, position) => ({ position, range: undefined }));
+  for (const { position, range } of wanted) {
+    const scan = plan.scans[position] as ScanPlan;
     const candidates = scan.iterations.filter(hasOwnRows).flatMap(mapsWithKeys);
     const { source } = scan;
     const place = places[position];
     if (source.kind !== 'file' || place === undefined || candidates.length === 0) continue;
-    const file = await keyReader(scan, source, place, request, signal);
+    const file = await keyReader(scan, source, place, range?.kind === 'bytes' ? range : undefined, request, signal);
     if (file === undefined) continue;
     const before = keyed.length;
     const isKey = new Map<string, boolean>();
@@ -101,6 +104,7 @@ async function keyReader(
   scan: ScanPlan,
   source: FileSource,
   place: DocumentPlace,
+  slice: ByteSlice | undefined,
   request: RunRequest,
   signal: AbortSignal,
 ): Promise<KeyReader | undefined> {
@@ -108,14 +112,16 @@ async function keyReader(
   if ((given && url === STANDARD_INPUT) || source.request !== undefined) return undefined;
   const { workingDirectory, reach, web, limits } = request;
   const options = { workingDirectory, reach, signal, web, s3: web.s3, limits, compression: source.compression };
-  const ranges = await rangesOf(url, options).catch(leaveToReader);
+  const ranges = await rangesOf(url, options, slice?.version).catch(leaveToReader);
   if (ranges === undefined || ranges.isRemote) return undefined;
   const { version } = ranges;
   if (isParquet(url, source, request.inputOptions)) {
+    // The column would be read as a whole, for each slice.
+    if (slice !== undefined) return undefined;
     const isKey = await parquetKeys(scan, source, url, ranges, request, signal);
     return isKey && { version, isKey };
   }
-  const ascends = await ascentReader(scan, source, place, ranges, request, signal).catch(leaveToReader);
+  const ascends = await ascentReader(scan, source, place, ranges, slice, request, signal).catch(leaveToReader);
   return ascends && { version, isKey: async (reference) => (await ascends(reference).catch(leaveToReader)) ?? false };
 }
 

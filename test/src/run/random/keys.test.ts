@@ -7,7 +7,7 @@ import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { findKeyedMaps } from '../../../../src/run/execute/file-keys.ts';
 import { prepareRun } from '../../../../src/run/prepare/prepare.ts';
 import type { RunRequest } from '../../../../src/run/request.ts';
-import { executeRun } from '../../../../src/run/run.ts';
+import { executeRun, sliceRun } from '../../../../src/run/run.ts';
 import { Random } from '../../../support/random.ts';
 import { type Column, parquet } from '../../sources/parquet/writing.ts';
 
@@ -73,6 +73,7 @@ async function linesOf(request: RunRequest): Promise<readonly string[]> {
 test('the same statements, each once, with and without keys', async () => {
   const random = new Random(610);
   const keyed = { parquet: 0, csv: 0 };
+  let sliced = 0;
   for (let i = 0; i < 120; i++) {
     const rows = rowsOf(random);
     const column = (name: keyof Row, type: Column['type']): Column => ({ name, type: type as 'INT32', data: rows.map((row) => row[name]) });
@@ -111,13 +112,33 @@ test('the same statements, each once, with and without keys', async () => {
       keyed[format] += (await keyedMapsOf(request)).length;
     }
     expect(await keyedMapsOf(unlooked)).toEqual([]);
+    if (i % 3 === 0)
+      sliced += await compareSlices({ ...requestOf('csv'), inputs: [{ name: 'rows.csv', url: 'rows.csv' }], keyBytes: 0 }, expected);
   }
+  expect(sliced).toBeGreaterThan(15);
   // About half of the triples maps have a key: otherwise this would try nothing. Fewer columns ascend.
   expect(keyed.parquet).toBeGreaterThan(50);
   expect(keyed.parquet).toBeLessThan(200);
-  expect(keyed.csv).toBeGreaterThan(30);
+  expect(keyed.csv).toBeGreaterThan(20);
   expect(keyed.csv).toBeLessThan(keyed.parquet);
 }, 120_000);
+
+/** Statements of a slice are distinct; those of two are compared elsewhere. Returns the number of triples maps with a key in a slice. */
+async function compareSlices(request: RunRequest, expected: readonly string[]): Promise<number> {
+  const cut = await sliceRun(request, { rows: 0, bytes: 60 }, new AbortController().signal);
+  if (cut === undefined) return 0;
+  const all = new Set<string>();
+  let keyed = 0;
+  for (const slice of cut.slices) {
+    const lines = await linesOf({ ...request, slice });
+    expect(new Set(lines).size).toBe(lines.length);
+    for (const line of lines) all.add(line);
+    keyed += (await keyedMapsOf({ ...request, slice })).length;
+  }
+  await cut.release();
+  expect([...all].sort()).toEqual(expected);
+  return keyed;
+}
 
 async function keyedMapsOf(request: RunRequest): Promise<readonly number[]> {
   const prepared = await prepareRun(request, undefined);
