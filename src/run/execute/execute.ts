@@ -2,29 +2,26 @@
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { boundOf, checkCounts, recordsFault } from '../../core/limits.ts';
 import { policyOf } from '../../mapping/model/model.ts';
-import type { Check, Project } from '../../plan/algebra.ts';
-import { nameOf } from '../../plan/expressions.ts';
-import { type IterationPlan, isOfPairs, type Plan, type ScanPlan } from '../../plan/plan.ts';
+import type { Check } from '../../plan/algebra.ts';
+import type { Plan, ScanPlan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
 import type { OpenedScan } from '../../sources/opened-scan.ts';
-import type { Batch, NestedRecords, Scan, TextFormat } from '../../sources/source.ts';
-import { compileHeads } from '../../terms/collections.ts';
-import type { ValuesOf } from '../../terms/evaluate.ts';
-import { checkKeys, RowCheck } from '../checks/row-check.ts';
-import { sortable } from '../collect/order.ts';
+import type { Batch, Scan } from '../../sources/source.ts';
+import { checkKeys } from '../checks/row-check.ts';
+import { unmatchedReferences } from '../checks/unmatched.ts';
 import type { CollectState } from '../collect/program.ts';
-import { BuildSide } from '../compile/build-side.ts';
 import { aroundParents, type DeferredJoin } from '../compile/ends.ts';
-import { MapProgram, type RunState } from '../compile/program.ts';
+import type { MapProgram, RunState } from '../compile/program.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
 import { type Multimap, pairTexts } from '../join/join.ts';
 import { pairWarnings, warningsOf } from '../report.ts';
 import type { RunHooks, RunReport, RunRequest } from '../request.ts';
-import { nestedIn, Pipeline, type RecordAccess } from './pipeline.ts';
-import { before, holdsForFirst, pairsOnly, recordsRead } from './preview.ts';
+import { type Consumer, type Consumers, compileConsumers, type Fed, fill, isReportedElsewhere, programsOf } from './consumers.ts';
+import type { Pipeline } from './pipeline.ts';
+import { before, recordsRead } from './preview.ts';
 import { ReifiedLines } from './reified-lines.ts';
-import { positionValue, type Waiting } from './steps.ts';
-import { openTextFormats, type TextFormats } from './text-formats.ts';
+import type { Waiting } from './steps.ts';
+import { openTextFormats } from './text-formats.ts';
 
 /** Text goes to the sink in pieces of about this size: small enough for V8 to flatten in the young generation. */
 const PIECE_CHARACTERS = 1 << 15;
@@ -41,29 +38,6 @@ export interface Spill {
   readonly space: SpillSpace;
   readonly lines: LineSpill;
   readonly subjects: SubjectSpill;
-}
-
-/** What rows feed: a triples map with the build sides of joins of which it is the parent, build sides alone, or checks alone. */
-interface Consumer {
-  readonly program: MapProgram | undefined;
-  readonly buildSides: readonly BuildSide[];
-  /** What views promise of the rows. */
-  readonly checks: readonly RowCheck[];
-}
-
-/** What the records of an iteration feed: consumers of the records as they are, and pipelines to other rows. */
-interface Consumers {
-  /** The batch that they map. */
-  readonly batch: { records: readonly unknown[]; first: number };
-  readonly records: readonly Consumer[];
-  readonly pipelines: readonly Fed[];
-}
-
-interface Fed {
-  readonly pipeline: Pipeline;
-  readonly consumers: readonly Consumer[];
-  /** See `pairsOnly`. */
-  readonly pairs: boolean;
 }
 
 /** Where a row comes from, for faults; undefined after joins that were made at the end. */
@@ -162,9 +136,13 @@ export class Execution {
     this.#recordsFrom = recordsFrom;
     try {
       const texts = await openTextFormats(plan, name, this.#request);
-      const consumers = plan.iterations.map((iteration, index) =>
-        this.#consumersOf(iteration, index, { scan, typed }, slice, texts, plan.document),
-      );
+      const opened = { name, scan, typed, slice, texts, document: plan.document };
+      const context = { request: this.#request, plan: this.#plan, state: this.#state, startedAt: this.#startedAt };
+      const consumers = plan.iterations.map((iteration, index) => compileConsumers(iteration, index, opened, context));
+      for (const program of consumers.flatMap(programsOf)) {
+        program.scan = this.#scans;
+        this.programs.push(program);
+      }
       const wanted = plan.iterations.map((iteration) => recordsRead(iteration, this.#firstRecords));
       const open = new Set(wanted.keys());
       for await (const batch of scan.batches(this.#signal)) {
@@ -190,88 +168,11 @@ export class Execution {
         for (const { steps, buildSides } of pipelines)
           if (steps.length === 0) for (const join of buildSides) this.#state.complete.add(join);
       this.#bytesBefore = this.bytesRead;
-      this.#checkReferences(plan, scan, consumers, name);
+      this.#reportUnmatched(plan, scan, consumers, name);
     } finally {
       this.#page = undefined;
       await close();
     }
-  }
-
-  #consumersOf(
-    { scan: operator, pipelines }: IterationPlan,
-    index: number,
-    { scan, typed }: Pick<OpenedScan, 'scan' | 'typed'>,
-    slice: string,
-    texts: TextFormats,
-    document: number | undefined,
-  ): Consumers {
-    const known = new Map<string, ValuesOf>();
-    const batch: Consumers['batch'] = { records: [], first: 0 };
-    const access: RecordAccess = {
-      batch,
-      functions: this.#state.functions,
-      scan: operator,
-      input: this.#input ?? '',
-      accessor: (leaf) => {
-        if (leaf.kind === 'cell') {
-          if (leaf.column !== operator.index) throw new Error(`a record has no column ${leaf.column.name}`);
-          return (_, position) => positionValue(position);
-        }
-        const reference = nameOf(leaf);
-        const found = known.get(reference) ?? scan.accessor(index, reference);
-        known.set(reference, found);
-        return found;
-      },
-      encoded: (column) => {
-        throw new Error(`a record has no column ${column.name}`);
-      },
-      typed,
-      datatype: (leaf) => (leaf.kind === 'read' ? scan.datatype?.(index, nameOf(leaf)) : undefined),
-      slice,
-      areRecords: true,
-      order: (position) => `${document === undefined ? '' : `${sortable(document)}.`}${sortable(position)}`,
-      heads: (collection) => compileHeads(collection, access),
-      run: this.#request.runId,
-      startedAt: this.#startedAt,
-      nested: (iterator, step) =>
-        nestedIn(scan.nested === undefined ? undefined : { nested: (one) => scan.nested?.(index, one) as NestedRecords }, iterator, step),
-      texts: ({ items }) => texts.get(items.of === 'records' ? items.formulation : undefined) as TextFormat,
-    };
-    const { joins, checks } = this.#plan;
-    const records: Consumer[] = [];
-    const others: Fed[] = [];
-    for (const plan of pipelines) {
-      if (plan.steps.length > 0) {
-        const pipeline = new Pipeline(plan, access, this.#plan, this.#state);
-        const checks = pipeline.checks.filter((_, at) => this.#isChecked(plan.checks[at] as number));
-        others.push({ pipeline, consumers: this.#consumers(pipeline.programs, pipeline.buildSides, checks), pairs: pairsOnly(plan) });
-        continue;
-      }
-      const programs = plan.maps.map((map) => new MapProgram(map, access, this.#state));
-      const sides = plan.buildSides.map((join) => new BuildSide(joins[join] as Project, this.#state.joinIndexes[join] as Multimap, access));
-      const own = plan.checks
-        .filter((at) => this.#isChecked(at))
-        .map((at) => new RowCheck(checks[at] as Check, access, access.input, this.#state.keys[at]));
-      records.push(...this.#consumers(programs, sides, own));
-    }
-    return { batch, records, pipelines: others };
-  }
-
-  #isChecked(check: number): boolean {
-    return this.#firstRecords === Number.POSITIVE_INFINITY || holdsForFirst(this.#plan.checks[check] as Check);
-  }
-
-  /** The build side of a join belongs to the triples map that is its parent: a record that this map rejects is left out of both. */
-  #consumers(programs: readonly MapProgram[], sides: readonly BuildSide[], checks: readonly RowCheck[]): readonly Consumer[] {
-    this.programs.push(...programs);
-    for (const program of programs) program.scan = this.#scans;
-    const own = programs.map(
-      (program): Consumer => ({ program, buildSides: sides.filter(({ parent }) => parent === program.triplesMap), checks: [] }),
-    );
-    const taken = new Set(own.flatMap(({ buildSides }) => buildSides));
-    const others = sides.filter((side) => !taken.has(side));
-    const consumers = [...own, ...others.map((side): Consumer => ({ program: undefined, buildSides: [side], checks: [] }))];
-    return checks.length === 0 ? consumers : [...consumers, { program: undefined, buildSides: [], checks }];
   }
 
   /** After the last record: the rows of a pipeline are complete, or some of them wait for the right side of a join. */
@@ -523,39 +424,16 @@ export class Execution {
     }
   }
 
-  /** A reference without a node in any record may be an optional member or a typing error: a warning, or under the strict policy a fault. */
-  #checkReferences(plan: ScanPlan, scan: Scan, consumers: readonly Consumers[], input: string): void {
-    const unmatched: Fault[] = [];
+  /** For a slice, another one may have what this one has not. */
+  #reportUnmatched(plan: ScanPlan, scan: Scan, consumers: readonly Consumers[], input: string): void {
     const isCut = this.cut.has(input);
-    const none = isCut ? `None of the first ${this.#firstRecords} records` : 'No record';
-    let hasRecords = false;
-    for (const [index, iteration] of plan.iterations.entries()) {
-      const { records = [], pipelines = [] } = consumers[index] ?? {};
-      const programs = [...records, ...pipelines.flatMap((fed) => fed.consumers)].flatMap(({ program }) => program ?? []);
-      if ((programs[0]?.records ?? 0) === 0) {
-        for (const program of programs) program.hint = scan.hint?.(index);
-        continue;
-      }
-      hasRecords = true;
-      for (const reference of scan.unmatched(index)) {
-        const fault = new Fault('mapping/reference', `${none} has anything at ${reference}`, {
-          place: { input, expression: reference, mapping: iteration.origin },
-          hint: scan.hint?.(index, reference) ?? 'Check the spelling of the reference and the iterator',
-        });
-        unmatched.push(fault);
-      }
-      const places = new Map(
-        pipelines.flatMap(({ pipeline }) => pipeline.unmatched).map((one) => [`${one.mapping} ${one.expression}`, one]),
-      );
-      for (const { expression, mapping } of places.values()) {
-        const place = { input, expression, mapping };
-        const hint = 'Check the spelling of the reference, and the iterators of the fields around it';
-        unmatched.push(new Fault('mapping/reference', `${none} has anything at ${expression}`, { place, hint }));
-      }
-    }
-    if (this.#recordsFrom !== undefined) {
-      if (hasRecords) this.unmatched = { scan: this.#plan.scans.indexOf(plan), faults: unmatched.map((fault) => fault.toJSON()) };
-    } else this.warnings.push(...warningsOf(unmatched, isCut ? undefined : this.#request.onError));
+    const iterations = consumers.map((of) => ({
+      programs: programsOf(of),
+      unmatched: of.pipelines.flatMap(({ pipeline }) => pipeline.unmatched),
+    }));
+    const { hasRecords, faults } = unmatchedReferences(plan, scan, iterations, input, isCut ? this.#firstRecords : undefined);
+    if (this.#recordsFrom === undefined) this.warnings.push(...warningsOf(faults, isCut ? undefined : this.#request.onError));
+    else if (hasRecords) this.unmatched = { scan: this.#plan.scans.indexOf(plan), faults: faults.map((fault) => fault.toJSON()) };
     this.warnings.push(...(scan.warnings?.() ?? []));
   }
 
@@ -598,26 +476,6 @@ export class Execution {
     this.#progressAt = at;
     this.#hooks.progress({ records: this.records, quads: this.quads, bytesRead: this.bytesRead });
   }
-}
-
-/**
- * Whether an invalid term is reported where the records of the triples map are read: not for pairs that a database has joined, nor for rows
- * that are joined for quoted triples, nor for the parents of such rows.
- */
-const isReportedElsewhere = ({ program, buildSides, checks }: Consumer): boolean =>
-  program === undefined
-    ? checks.length === 0 && buildSides.every(({ parent }) => parent !== undefined)
-    : isOfPairs(program.triplesMap) || program.triplesMap.isPart;
-
-/** Adds a record or row to build sides; one without a valid key for one of them adds nothing. What has very many entries is returned. */
-function fill(buildSides: readonly BuildSide[], record: unknown, position: number): Iterable<string>[] | undefined {
-  for (const side of buildSides) side.read(record, position);
-  let long: Iterable<string>[] | undefined;
-  for (const side of buildSides) {
-    const pieces = side.keep();
-    if (pieces !== undefined) (long ??= []).push(pieces);
-  }
-  return long;
 }
 
 function show(

@@ -1,0 +1,152 @@
+/** What the records of a scan feed: triples maps, build sides of joins, checks, and the pipelines to these. */
+import type { Check, Project } from '../../plan/algebra.ts';
+import { nameOf } from '../../plan/expressions.ts';
+import { type IterationPlan, isOfPairs, type Plan } from '../../plan/plan.ts';
+import type { OpenedScan } from '../../sources/opened-scan.ts';
+import type { NestedRecords, TextFormat } from '../../sources/source.ts';
+import { compileHeads } from '../../terms/collections.ts';
+import type { ValuesOf } from '../../terms/evaluate.ts';
+import { RowCheck } from '../checks/row-check.ts';
+import { sortable } from '../collect/order.ts';
+import { BuildSide } from '../compile/build-side.ts';
+import { MapProgram, type RunState } from '../compile/program.ts';
+import type { Multimap } from '../join/join.ts';
+import type { RunRequest } from '../request.ts';
+import { nestedIn, Pipeline, type RecordAccess } from './pipeline.ts';
+import { holdsForFirst, pairsOnly } from './preview.ts';
+import { positionValue } from './steps.ts';
+import type { TextFormats } from './text-formats.ts';
+
+/** What rows feed: a triples map with the build sides of joins of which it is the parent, build sides alone, or checks alone. */
+export interface Consumer {
+  readonly program: MapProgram | undefined;
+  readonly buildSides: readonly BuildSide[];
+  /** What views promise of the rows. */
+  readonly checks: readonly RowCheck[];
+}
+
+/** What the records of an iteration feed: consumers of the records as they are, and pipelines to other rows. */
+export interface Consumers {
+  /** The batch that they map. */
+  readonly batch: { records: readonly unknown[]; first: number };
+  readonly records: readonly Consumer[];
+  readonly pipelines: readonly Fed[];
+}
+
+export interface Fed {
+  readonly pipeline: Pipeline;
+  readonly consumers: readonly Consumer[];
+  /** See `pairsOnly`. */
+  readonly pairs: boolean;
+}
+
+/** A document or table of which the records are read. */
+export interface OpenedDocument extends Pick<OpenedScan, 'name' | 'scan' | 'typed'> {
+  /** Tells its records from those of other slices and documents. */
+  readonly slice: string;
+  readonly texts: TextFormats;
+  /** Index, if the source has several. */
+  readonly document: number | undefined;
+}
+
+export interface RunContext {
+  readonly request: RunRequest;
+  readonly plan: Plan;
+  readonly state: RunState;
+  readonly startedAt: number;
+}
+
+/** Compiles what an iteration of a scan feeds. @param index of the iteration in its scan */
+export function compileConsumers(
+  { scan: operator, pipelines }: IterationPlan,
+  index: number,
+  { name, scan, typed, slice, texts, document }: OpenedDocument,
+  { request, plan: whole, state, startedAt }: RunContext,
+): Consumers {
+  const known = new Map<string, ValuesOf>();
+  const batch: Consumers['batch'] = { records: [], first: 0 };
+  const access: RecordAccess = {
+    batch,
+    functions: state.functions,
+    scan: operator,
+    input: name,
+    accessor: (leaf) => {
+      if (leaf.kind === 'cell') {
+        if (leaf.column !== operator.index) throw new Error(`a record has no column ${leaf.column.name}`);
+        return (_, position) => positionValue(position);
+      }
+      const reference = nameOf(leaf);
+      const found = known.get(reference) ?? scan.accessor(index, reference);
+      known.set(reference, found);
+      return found;
+    },
+    encoded: (column) => {
+      throw new Error(`a record has no column ${column.name}`);
+    },
+    typed,
+    datatype: (leaf) => (leaf.kind === 'read' ? scan.datatype?.(index, nameOf(leaf)) : undefined),
+    slice,
+    areRecords: true,
+    order: (position) => `${document === undefined ? '' : `${sortable(document)}.`}${sortable(position)}`,
+    heads: (collection) => compileHeads(collection, access),
+    run: request.runId,
+    startedAt,
+    nested: (iterator, step) =>
+      nestedIn(scan.nested === undefined ? undefined : { nested: (one) => scan.nested?.(index, one) as NestedRecords }, iterator, step),
+    texts: ({ items }) => texts.get(items.of === 'records' ? items.formulation : undefined) as TextFormat,
+  };
+  const { joins, checks } = whole;
+  const isChecked = (check: number): boolean => request.firstRecords === undefined || holdsForFirst(checks[check] as Check);
+  const records: Consumer[] = [];
+  const others: Fed[] = [];
+  for (const plan of pipelines) {
+    if (plan.steps.length > 0) {
+      const pipeline = new Pipeline(plan, access, whole, state);
+      const checks = pipeline.checks.filter((_, at) => isChecked(plan.checks[at] as number));
+      others.push({ pipeline, consumers: consumersOf(pipeline.programs, pipeline.buildSides, checks), pairs: pairsOnly(plan) });
+      continue;
+    }
+    const programs = plan.maps.map((map) => new MapProgram(map, access, state));
+    const sides = plan.buildSides.map((join) => new BuildSide(joins[join] as Project, state.joinIndexes[join] as Multimap, access));
+    const own = plan.checks
+      .filter((at) => isChecked(at))
+      .map((at) => new RowCheck(checks[at] as Check, access, access.input, state.keys[at]));
+    records.push(...consumersOf(programs, sides, own));
+  }
+  return { batch, records, pipelines: others };
+}
+
+/** The build side of a join belongs to the triples map that is its parent: a record that this map rejects is left out of both. */
+function consumersOf(programs: readonly MapProgram[], sides: readonly BuildSide[], checks: readonly RowCheck[]): readonly Consumer[] {
+  const own = programs.map(
+    (program): Consumer => ({ program, buildSides: sides.filter(({ parent }) => parent === program.triplesMap), checks: [] }),
+  );
+  const taken = new Set(own.flatMap(({ buildSides }) => buildSides));
+  const others = sides.filter((side) => !taken.has(side));
+  const consumers = [...own, ...others.map((side): Consumer => ({ program: undefined, buildSides: [side], checks: [] }))];
+  return checks.length === 0 ? consumers : [...consumers, { program: undefined, buildSides: [], checks }];
+}
+
+/** The triples maps among consumers. */
+export const programsOf = ({ records, pipelines }: Consumers): readonly MapProgram[] =>
+  [...records, ...pipelines.flatMap(({ consumers }) => consumers)].flatMap(({ program }) => program ?? []);
+
+/**
+ * Whether an invalid term is reported where the records of the triples map are read: not for pairs that a database has joined, nor for rows
+ * that are joined for quoted triples, nor for the parents of such rows.
+ */
+export const isReportedElsewhere = ({ program, buildSides, checks }: Consumer): boolean =>
+  program === undefined
+    ? checks.length === 0 && buildSides.every(({ parent }) => parent !== undefined)
+    : isOfPairs(program.triplesMap) || program.triplesMap.isPart;
+
+/** Adds a record or row to build sides; one without a valid key for one of them adds nothing. What has very many entries is returned. */
+export function fill(buildSides: readonly BuildSide[], record: unknown, position: number): Iterable<string>[] | undefined {
+  for (const side of buildSides) side.read(record, position);
+  let long: Iterable<string>[] | undefined;
+  for (const side of buildSides) {
+    const pieces = side.keep();
+    if (pieces !== undefined) (long ??= []).push(pieces);
+  }
+  return long;
+}
