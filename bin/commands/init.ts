@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
-import { INPUT_FORMATS, type InputFormat, splitSheet } from '../../src/core/input/formats.ts';
+import { databaseUrlOf, INPUT_FORMATS, type InputFormat, splitSheet } from '../../src/core/input/formats.ts';
 import { redact } from '../../src/core/redact.ts';
 import { findNotInIri } from '../../src/core/text.ts';
 import { describeDocument } from '../../src/infer/describe.ts';
@@ -175,11 +175,8 @@ function baseOf(parsed: Parsed): string {
   return /[/#]$/.test(base) ? base : `${base}/`;
 }
 
-/** The JDBC URL of a database, also of an SQLite file by its ending. */
-function jdbcUrlOf(input: string): string | undefined {
-  if (/^jdbc:/i.test(input)) return input;
-  return /\.(?:sqlite3?|db3?)$/i.test(input) ? `jdbc:sqlite:${input}` : undefined;
-}
+/** The JDBC URL of a database, also of a file by its extension. */
+const jdbcUrlOf = (input: string): string | undefined => (/^jdbc:/i.test(input) ? input : databaseUrlOf(input));
 
 /** What the mapping calls an input: a URL as it is, a file relative to the mapping. */
 function pathFor(input: string, output: string | undefined): string {

@@ -83,7 +83,7 @@ function printChanges(before: readonly string[] | undefined, after: readonly str
   if (lines.length > 0) printData(`${lines.join('\n')}\n`);
   const left = added + removed - lines.length;
   if (left > 0) printLine(`… and ${count(left)} more, which are not shown`);
-  const total = `${count(after.length)} ${after.length === 1 ? 'statement' : 'statements'} from ${count(report.records)} records`;
+  const total = `${count(after.length)} ${after.length === 1 ? 'statement' : 'statements'} from ${count(report.records)} ${report.records === 1 ? 'record' : 'records'}`;
   if (before === undefined) printLine(total);
   else if (added + removed === 0) printLine(`${total}: nothing changed`);
   else printLine(`${total}: ${count(added)} added, ${count(removed)} removed`);

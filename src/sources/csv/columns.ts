@@ -46,6 +46,11 @@ function indexOf(name: string, header: readonly string[], dialect: CsvDialect): 
 
 /** A hint for a column that is missing in the header: usually the file has another delimiter, or the name is misspelt. */
 function columnHint(reference: string, names: readonly string[], dialect: CsvDialect): string {
+  const padded = names.find((name) => name !== reference && name.trim() === reference.trim());
+  if (padded !== undefined && reference.trim() !== '') {
+    const hint = `The header has the column ${quoted(padded)}, with other spaces around it`;
+    return `${hint}. Write it like that, or csvw:dialect [ csvw:trim true ] in the mapping, which leaves spaces around all cells out`;
+  }
   const delimiter = dialect.delimiter ?? DEFAULT_DELIMITER;
   for (const other of [';', '\t', '|', ',', ':', ' ']) {
     const whole = other === delimiter ? undefined : names.find((name) => name.includes(other) && cellsOf(name, other).includes(reference));

@@ -107,12 +107,19 @@ class JsonScan implements Scan {
     return this.countOf(iteration) === 0 ? [] : unmatchedOf(this.readers[iteration] as Map<string, TrackedReader>);
   }
 
-  /** What the document begins with, for an iterator that found nothing. */
+  /** What the document begins with, for an iterator that found nothing; or for a reference, that an array is no record. */
   hint(iteration: number, reference?: string): string | undefined {
-    if (reference !== undefined || this.countOf(iteration) > 0) return undefined;
+    if (reference !== undefined) return this.hintOfRoot(iteration);
+    if (this.countOf(iteration) > 0) return undefined;
     if (/^\s*\[/.test(this.head ?? '')) return 'The document is an array: $[*] gives its members';
     const member = /^\s*\{\s*("(?:[^"\\]|\\.)*")/.exec(this.head ?? '')?.[1];
     return member === undefined ? undefined : `The document is an object, and its first member is ${fromBytes(member)}`;
+  }
+
+  private hintOfRoot(iteration: number): string | undefined {
+    if (this.iterations[iteration]?.query.segments.length !== 0) return undefined;
+    if (this.options.jsonLines === true) return 'JSON Lines are read as one array: with the iterator $[*] each line is a record';
+    return /^\s*\[/.test(this.head ?? '') ? 'The document is an array: with the iterator $[*] each member is a record' : undefined;
   }
 
   async *batches(signal: AbortSignal): AsyncGenerator<Batch> {
