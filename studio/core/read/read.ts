@@ -25,7 +25,7 @@ export async function read(text: string, language: Language | undefined): Promis
   const baseIri = baseOf(isYarrrml ? 'yarrrml' : 'rml', base);
   const { mapping, diagnostics } = await readMapping(documents, { baseIri });
   const prefixes = diagnostics.some(({ code }) => code === 'syntax') ? {} : await prefixesOf(documents);
-  const places = isYarrrml ? (await import('../text/yaml-places.ts')).yamlPlaces(text) : turtlePlaces(text);
+  const places = isYarrrml ? (await import('../text/yarrrml/places.ts')).yamlPlaces(text) : turtlePlaces(text);
   const found = languageOf(isYarrrml, mapping.triplesMaps[0]?.dialect);
   const recognition = new Recognition(mapping, { base: baseIri, relative: base === undefined && !isYarrrml ? baseIri : undefined, places });
   const { records, anchors } = recognition.recognise(prefixes);

@@ -77,7 +77,7 @@ async function openModel({ drafts, service, user }: Visit, { service: transforme
   const draft = await drafts?.get(draftId({ service: transformer, name }));
   if (draft !== undefined) {
     const { origin, document, done, undone, typed, shown } = draft;
-    if (keptOf({ origin, session: { done } }) === 'text') await loadWriting();
+    if (keptOf({ origin, session: { done } }) === 'text') await loadWriting(document.language);
     return openEditor({ ...opening, origin, document, history: { done, undone }, typed, shown });
   }
   if (isNew) {
@@ -89,7 +89,7 @@ async function openModel({ drafts, service, user }: Visit, { service: transforme
   const { document, shown, schema } = restored((await read(text, undefined)).document, side);
   // What is printed as it stands was drawn: nothing of the text is lost when it is printed again.
   const isDrawn = (await textOf(document, 'drawn')).text === text;
-  if (!isDrawn) await loadWriting();
+  if (!isDrawn) await loadWriting(document.language);
   const origin = { name, service: transformer, etag, kept: isDrawn ? 'drawn' : 'text', savedText: text } as const;
   return openEditor({ ...opening, origin, document, shown, schema });
 }

@@ -101,7 +101,7 @@ studio.soakTest('a run is followed, found again after a reload, and cancelled', 
   const { page } = visit;
   const { dialog } = await opened(visit);
   // It does not end before it is cancelled.
-  const input = await slowInput();
+  const input = await slowInput(100_000);
   try {
     await locationIn(dialog).fill(input.url);
     await dialog.getByRole('button', { name: 'Start' }).click();

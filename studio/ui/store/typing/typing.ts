@@ -46,7 +46,7 @@ export function followTyping({ get, set, take }: Host): Typing {
     const { text } = typed;
     const reading = readBeside(text, languageToRead(session.document));
     // What is drawn from then on is written into this text.
-    const found = await Promise.all([reading, loadWriting()]).then(
+    const found = await Promise.all([reading, loadWriting(session.document.language)]).then(
       ([one]) => one,
       (fault: Error) => fault,
     );

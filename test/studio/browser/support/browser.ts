@@ -115,6 +115,7 @@ async function visit(
   const context = await browser.newContext({ viewport: size, colorScheme: scheme, baseURL: url, reducedMotion: 'reduce' });
   const faults: string[] = [];
   const expected: RegExp[] = [];
+  let page: Page | undefined;
   try {
     // Requests elsewhere are not even sent.
     await context.route(
@@ -133,7 +134,7 @@ async function visit(
       },
       role === 'nobody' ? undefined : STUDIO_TOKENS[role],
     );
-    const page = await context.newPage();
+    page = await context.newPage();
     page.setDefaultTimeout(WAIT_MS);
     page.on('console', (message) => {
       const text = `${message.text()} ${message.location().url}`;
@@ -148,9 +149,12 @@ async function visit(
     await act({ page, context, url, directory, prefix, ask, expectError: (pattern) => void expected.push(pattern) });
     expect(faults).toEqual([]);
   } catch (error) {
-    // What the page has said often says why an element never came.
-    if (faults.length > 0 && error instanceof Error) error.message += `\n${faults.join('\n')}`;
-    throw error;
+    // What the page has said, and shows, often says why an element never came.
+    const shown = await page
+      ?.locator('body')
+      .innerText({ timeout: 1_000 })
+      .catch(() => '');
+    throw new Error([(error as Error).message, ...faults, shown].join('\n'), { cause: error });
   } finally {
     await context.close();
   }
