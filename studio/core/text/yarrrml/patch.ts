@@ -16,7 +16,7 @@ import { edited, type TextEdit } from '../../history/edits.ts';
 import type { Refusal } from '../../rules/verdict.ts';
 import { stop, Unpatched } from '../unpatched.ts';
 import { indented, keyOfValue, YamlEdits } from './edits.ts';
-import { type SaidDocument, type SaidPart, saidByText, saidOf } from './said.ts';
+import { type SaidDocument, type SaidPart, type SaidText, saidByText, saidOf } from './said.ts';
 import { type MappingNode, type PairNode, pairsOf, textOf, YarrrmlTree } from './tree.ts';
 
 /** What a patch needs: commands do not wait. */
@@ -43,6 +43,16 @@ export function patchYarrrml(before: StudioDocument, after: StudioDocument): rea
   }
 }
 
+/** What was found out for the last command: the document after it is the one before the next. */
+interface Known {
+  readonly prefixes: string;
+  readonly said: SaidDocument;
+  readonly text: string;
+  readonly byText: SaidText;
+}
+
+const known = new WeakMap<StudioDocument['records'], Known>();
+
 /** An edge in the text: its object, in its predicate object. */
 interface Place {
   readonly pair: PairNode;
@@ -56,6 +66,7 @@ class Patch {
   readonly #isWhole: boolean;
   readonly #tree: YarrrmlTree;
   readonly #edits: YamlEdits;
+  readonly #declared: string;
   readonly #old: SaidDocument;
   readonly #new: SaidDocument;
   /** Items to be removed, by their list; of one that stands alone, the key that leads to it. */
@@ -70,7 +81,9 @@ class Patch {
     this.#edits = new YamlEdits(this.#tree);
     const prefixes = this.#prefixes();
     const named = (id: string): string => this.#tree.nameOf(id);
-    this.#old = saidOf(before, prefixes, named);
+    this.#declared = JSON.stringify([...prefixes]);
+    const last = known.get(before.records);
+    this.#old = last?.prefixes === this.#declared ? last.said : saidOf(before, prefixes, named);
     this.#new = saidOf(after, prefixes, named);
   }
 
@@ -96,15 +109,19 @@ class Patch {
 
   /** The edited text says what is drawn, and what was kept. */
   #check(edits: readonly TextEdit[]): void {
-    const old = saidByText(this.#before.text.text);
-    const now = saidByText(edited(this.#before.text, edits).text);
-    const known = new Set(old.errors);
-    const error = now.errors.find((one) => !known.has(one));
+    const { text } = this.#before.text;
+    const last = known.get(this.#before.records);
+    const old = last?.text === text ? last.byText : saidByText(text);
+    const after = edited(this.#before.text, edits).text;
+    const now = saidByText(after);
+    const said = new Set(old.errors);
+    const error = now.errors.find((one) => !said.has(one));
     if (error !== undefined) stop(`The text would have an error: ${error}. Change it in the text.`);
     const drawn = new Set(this.#old.patterns);
     const wanted = new Set([...old.patterns.filter((one) => !drawn.has(one)), ...this.#new.patterns]);
     if (now.patterns.length !== wanted.size || now.patterns.some((one) => !wanted.has(one)))
       stop('The text says this together with something else, such as a value that is used twice. Change it in the text.');
+    known.set(this.#after.records, { prefixes: this.#declared, said: this.#new, text: after, byText: now });
   }
 
   // ---------------------------------------------------------------- prefixes
