@@ -237,7 +237,8 @@ describe('the outcome', () => {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body()),
       });
-      setTimeout(() => other.end(), 200);
+      while (other.runs.submitted.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      other.end();
       const response = await answer;
       expect(response.status).toBe(202);
       expect(response.headers.get('location')).toBe(`${other.url}/runs/run-1`);

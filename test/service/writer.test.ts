@@ -165,7 +165,7 @@ describe('the connection', () => {
       const view = async () => (await (await fetch(run)).json()) as { state: string; progress?: Record<string, unknown> };
       // The log is written asynchronously, and progress twice a second.
       const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-        for (let i = 0; i < 200 && !(await holds()); i++) await sleep(100);
+        while (!(await holds())) await sleep(100);
       };
       await until(() => log('waiting for the target') !== undefined);
       expect(log('waiting for the target')).toMatchObject({ level: 'warn', reason: expect.stringContaining('cannot be reached') });
@@ -210,7 +210,7 @@ describe('messages within the process', () => {
         const { quads } = body as { quads: number };
         expect(quads).toBeGreaterThan(0);
         const count = async (): Promise<number> => Number((await ask('SELECT (COUNT(*) AS ?n) { ?s ?p ?o }', own.url))[0]?.n?.value);
-        for (let i = 0; i < 200 && (await count()) < quads; i++) await sleep(100);
+        while ((await count()) < quads) await sleep(100);
         expect(await count()).toBe(quads);
       } finally {
         await own.stop();

@@ -1,5 +1,6 @@
-/** `/runs/{id}/outputs/{number}`: downloads a file that a run has made. */
+/** `/runs/{id}/outputs/{number}`: downloads a file or an object that a run has made. The service streams both, so its roles hold for both. */
 import { settingsOf } from '../../../queues/requests/transform.ts';
+import { s3AccessOf } from '../../../src/config/run-defaults.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import { openInput } from '../../../src/storage/open.ts';
 import { type Api, type Route, withinQueueWait } from '../../route.ts';
@@ -29,12 +30,18 @@ export function runOutputRoute(api: Api, idOf: (call: Parameters<Route['handle']
         throw new Fault('request/not-found', `There is no file ${call.params.number} of a completed run ${id}`, {
           hint: 'Its report names its files in outputFileLocations and targetFileLocations',
         });
-      if (!url.startsWith('file:'))
-        throw new Fault('request/not-found', `${url} is not a file of the service`, { hint: 'Load it from where it stands' });
+      const isFile = url.startsWith('file:');
+      if (!isFile && !url.startsWith('s3:'))
+        throw new Fault('request/not-found', `${url} is neither a file of the service nor an object`, {
+          hint: 'Load it from where it stands',
+        });
       const { workingDirectory, config } = api;
-      const { reach } = settingsOf(config.snapshot(), workingDirectory).run;
-      const { bytes, close } = await openInput(url, { workingDirectory, reach, signal: api.ending });
-      const name = decodeURIComponent(url.replace(/^.*\//, '')).replace(/\.gz$/, '');
+      const snapshot = config.snapshot();
+      const { reach } = settingsOf(snapshot, workingDirectory).run;
+      const { bytes, close } = await openInput(url, { workingDirectory, reach, s3: s3AccessOf(snapshot), signal: api.ending });
+      const last = url.replace(/^.*\//, '');
+      // A key of an object is written as it is.
+      const name = (isFile ? decodeURIComponent(last) : last).replace(/\.gz$/, '');
       return {
         status: 200,
         type: 'application/octet-stream',

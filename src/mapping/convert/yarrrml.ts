@@ -45,6 +45,78 @@ export function writeYarrrml(mapping: Mapping, prefixes: ReadonlyMap<string, str
   return new YarrrmlWriter(mapping, new Prefixes(prefixes), report).write(comments);
 }
 
+/** What YARRRML says of a triples map, part by part. */
+export interface SaidMapping {
+  readonly source: Value | undefined;
+  /** undefined: a blank node for each record. */
+  readonly subject: Value | undefined;
+  readonly graphs: readonly Value[];
+  readonly classes: readonly string[];
+  /** In the order of its predicate object maps. */
+  readonly pairs: readonly SaidPair[];
+}
+
+export interface SaidPair {
+  readonly predicates: readonly Value[];
+  readonly objects: readonly SaidObject[];
+  readonly graphs: readonly Value[];
+}
+
+/**
+ * What YARRRML says of triples maps, to be put into a text that stands.
+ *
+ * @param prefixes those that the text declares: no others are used
+ * @param names of mappings, by the ids of triples maps
+ */
+export function sayMappings(
+  mapping: Mapping,
+  prefixes: ReadonlyMap<string, string>,
+  names: ReadonlyMap<string, string>,
+  report: Report,
+): ReadonlyMap<string, SaidMapping> {
+  return new YarrrmlWriter(mapping, new Prefixes(prefixes), report, names).say();
+}
+
+/** A predicate object in its shortest form. */
+export function valueOfPair({ predicates, objects, graphs }: SaidPair): Value {
+  const p = inList(predicates.length === 0 ? undefined : listOrOne(predicates)) ?? [];
+  const mark = objects[0]?.mark;
+  const isShort = graphs.length === 0 && isText(p) && objects.every((one) => typeof one.value === 'string' && one.mark === mark);
+  if (isShort) return [p, listOrOne(objects.map(({ value }) => value)), ...(mark === undefined ? [] : [mark])];
+  const o = objects.map(valueOfObject);
+  return fieldsOf({
+    p,
+    // A list of one: an object that is a list is a value with its mark.
+    o: o.length === 1 && !Array.isArray(o[0]) ? o[0] : o,
+    graphs: graphs.length === 0 ? undefined : inList(listOrOne(graphs)),
+  });
+}
+
+export const valueOfObject = ({ value, mark }: SaidObject): Value => (mark === undefined ? value : [value, mark]);
+
+/** The text of a value, to stand on lines of its own. What is short stands on one line. */
+export function yamlOf(value: Value, key = ''): string {
+  const document = new Document(new YAMLMap());
+  const node = document.createNode(value) as Node;
+  if (key === '' && isMap(node)) for (const { key: name, value: item } of node.items) shorten(item as Node, String((name as Scalar).value));
+  else shorten(node, key);
+  document.contents = node as unknown as YAMLMap;
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false }).trimEnd();
+}
+
+/** The text of a value within brackets. @param type how a text was quoted */
+export function yamlInLine(value: Value, type?: Scalar['type']): string {
+  const document = new Document([value]);
+  const list = document.contents as unknown as YAMLSeq<Node>;
+  list.flow = true;
+  const [item] = list.items;
+  if (item instanceof Scalar && (type === 'QUOTE_SINGLE' || type === 'QUOTE_DOUBLE')) item.type = type;
+  return document
+    .toString({ lineWidth: 0, flowCollectionPadding: false })
+    .replace(/^\[\s*|\s*\]\s*$/g, '')
+    .replace(/,$/, '');
+}
+
 class YarrrmlWriter {
   readonly #mapping: Mapping;
   readonly #prefixes: Prefixes;
@@ -55,13 +127,14 @@ class YarrrmlWriter {
   readonly #sources: Section<LogicalSource>;
   readonly #targets: Section<LogicalTarget>;
 
-  constructor(mapping: Mapping, prefixes: Prefixes, report: Report) {
+  constructor(mapping: Mapping, prefixes: Prefixes, report: Report, given?: ReadonlyMap<string, string>) {
     this.#mapping = mapping;
     this.#prefixes = prefixes;
     this.#report = report;
     this.#maps = new Map(mapping.triplesMaps.map((map) => [map.id, map]));
     const names = new Names();
-    this.#names = new Map(mapping.triplesMaps.map(({ id, name }) => [id, names.of(id.startsWith('_:') ? 'mapping' : localName(id, name))]));
+    this.#names =
+      given ?? new Map(mapping.triplesMaps.map(({ id, name }) => [id, names.of(id.startsWith('_:') ? 'mapping' : localName(id, name))]));
     this.#sources = new Section((source) => saySource(report, source), 'source');
     this.#targets = new Section((target) => sayTarget(report, target), 'target');
   }
@@ -104,6 +177,25 @@ class YarrrmlWriter {
     return document.toString({ lineWidth: 0, flowCollectionPadding: false });
   }
 
+  say(): ReadonlyMap<string, SaidMapping> {
+    this.#checkShared();
+    return new Map(
+      this.#mapping.triplesMaps.map((map): [string, SaidMapping] => {
+        const terms = this.#terms(map);
+        const { source, subject, predicateObjects } = map;
+        const classes = subject.classes.map((one) => this.#object(one, terms, true)?.value);
+        const said = {
+          source: source.kind === 'view' ? undefined : this.#source(source, false),
+          subject: this.#subject(subject, terms).s,
+          graphs: this.#all(subject.graphs, (graph) => this.#term(graph, terms, 'graph')),
+          classes: classes.filter((one) => typeof one === 'string'),
+          pairs: predicateObjects.map((pair) => this.#saidPair(pair, terms)),
+        };
+        return [map.id, said];
+      }),
+    );
+  }
+
   /** The IRI that those of all triples maps with an IRI begin with, if their rest is the name of the mapping. */
   #base(): string | undefined {
     const iris = [...this.#names].filter(([id]) => !id.startsWith('_:'));
@@ -140,7 +232,7 @@ class YarrrmlWriter {
     if (map.quotedOnly) cannot(this.#report, 'a triples map that is only quoted', origin);
     if (source.kind === 'view') cannot(this.#report, 'a logical view', source.origin);
     const said = source.kind === 'view' ? undefined : this.#source(source, isShared);
-    const pairs = [...this.#classes(subject.classes, terms), ...predicateObjects.map((pair) => this.#pair(pair, terms))];
+    const pairs = [...this.#classes(subject.classes, terms), ...predicateObjects.map((pair) => valueOfPair(this.#saidPair(pair, terms)))];
     return fieldsOf({
       sources: said === undefined ? undefined : [said],
       ...this.#subject(subject, terms),
@@ -170,13 +262,17 @@ class YarrrmlWriter {
 
   #classes(classes: readonly TermMap[], terms: Terms): readonly Value[] {
     if (classes.length === 0) return [];
-    const said = classes.map((one) => this.#object(one, terms, true)).filter((one) => one !== undefined);
+    const said = this.#all(classes, (one) => this.#object(one, terms, true));
     return [['a', listOrOne(said.map(({ value }) => value))]];
   }
 
   /** Values that stand alone where there is one. */
   #several<T>(items: readonly T[], say: (item: T) => Value | undefined): Value | undefined {
-    return items.length === 0 ? undefined : listOrOne(items.map(say).filter((one) => one !== undefined));
+    return items.length === 0 ? undefined : listOrOne(this.#all(items, say));
+  }
+
+  #all<T, V>(items: readonly T[], say: (item: T) => V | undefined): readonly V[] {
+    return items.map(say).filter((one) => one !== undefined);
   }
 
   /** Those of a datatype are those of its literal. */
@@ -216,21 +312,13 @@ class YarrrmlWriter {
 
   // ---------------------------------------------------------------- predicates and objects
 
-  #pair({ predicates, objects, graphs }: PredicateObjectMap, terms: Terms): Value {
+  #saidPair({ predicates, objects, graphs }: PredicateObjectMap, terms: Terms): SaidPair {
     const isType = predicates.some(({ expression }) => expression.kind === 'constant' && expression.term.value === RDF_TYPE);
-    const said = objects.map((object) => this.#anyObject(object, terms, isType)).filter((one) => one !== undefined);
-    const p = inList(this.#several(predicates, (predicate) => this.#term(predicate, terms, 'predicate'))) ?? [];
-    const isShort =
-      graphs.length === 0 && isText(p) && said.every(({ value, mark }) => typeof value === 'string' && mark === said[0]?.mark);
-    const mark = said[0]?.mark;
-    if (isShort) return [p, listOrOne(said.map(({ value }) => value)), ...(mark === undefined ? [] : [mark])];
-    // A list of one: an object that is a list is a value with its mark.
-    const o = said.map((one) => (one.mark === undefined ? one.value : [one.value, one.mark]));
-    return fieldsOf({
-      p,
-      o: o.length === 1 && !Array.isArray(o[0]) ? o[0] : o,
-      graphs: inList(this.#several(graphs, (graph) => this.#term(graph, terms, 'graph'))),
-    });
+    return {
+      objects: this.#all(objects, (object) => this.#anyObject(object, terms, isType)),
+      predicates: this.#all(predicates, (predicate) => this.#term(predicate, terms, 'predicate')),
+      graphs: this.#all(graphs, (graph) => this.#term(graph, terms, 'graph')),
+    };
   }
 
   #anyObject(object: TermMap | ReferencingObjectMap | StarMap, terms: Terms, isType: boolean): SaidObject | undefined {
@@ -302,7 +390,7 @@ interface Marks {
   readonly datatype: string | undefined;
 }
 
-interface SaidObject {
+export interface SaidObject {
   readonly value: Value;
   /** The third item of a short pair, if the value is a text. */
   readonly mark: string | undefined;

@@ -71,9 +71,13 @@ export function parseDocuments(
       findings.push(syntaxFinding(error, document.name, text));
     }
   });
+  return { graph: graphOf((separate ? renameNamesakes(parsed) : parsed).flat()), findings };
+}
+
+export function graphOf(statements: readonly Described[]): Graph {
   const graph = new Map<string, GrowingNode>();
-  for (const statements of separate ? renameNamesakes(parsed) : parsed) for (const one of statements) add(graph, one);
-  return { graph, findings };
+  for (const one of statements) add(graph, one);
+  return graph;
 }
 
 /** The text without its byte order mark. */

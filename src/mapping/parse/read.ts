@@ -51,11 +51,37 @@ export async function readMapping(
     for (const { origin, message, hint } of findings) report.error('syntax', origin, message, hint);
     return { mapping: { triplesMaps: [], annotations: [] }, diagnostics: report.sorted(names) };
   }
+  if (callsOf(graph).length > 0) await loadFunctions();
+  const { mapping, context } = readGraph(graph, report, options.functions);
+  if (!context.isDescribed && report.errors === 0) reportNothing(report, graph, documents);
+  if (context.xpaths.length > 0) (await import('./expressions/xpaths.ts')).checkXPaths(report, context.xpaths);
+  if (context.hasRegExps) await loadLinearEngine();
+  return { mapping: deepFreeze(mapping), diagnostics: report.sorted(names) };
+}
 
+/** What reading has found out beside the mapping. */
+interface Found extends Pick<Context, 'xpaths' | 'hasRegExps'> {
+  /** Whether there is any triples map, valid or not. */
+  readonly isDescribed: boolean;
+}
+
+/** What `readGraph` needs. */
+export const loadReading = (): Promise<void> => loadFunctions();
+
+/**
+ * The mapping that statements describe. XPath that is no plain path is not checked.
+ *
+ * @throws Error — the graph calls functions, and `loadReading` has not ended
+ */
+export function readGraph(
+  graph: Graph,
+  report: Report,
+  custom?: ReadOptions['functions'],
+): { readonly mapping: Mapping; readonly context: Found } {
   const context: Context = {
     graph,
     report,
-    functions: options.functions,
+    functions: custom,
     visited: new Set(),
     executions: new Map(),
     gathering: new Set(),
@@ -68,20 +94,16 @@ export async function readMapping(
     reading: { id: '', dialect: 'rml', baseIri: undefined, source: undefined },
     madeMaps: new Map(),
   };
-  const calls = callsOf(graph);
-  if (calls.length > 0) await loadFunctions();
-  const functions = functionNodes(calls);
+  const functions = functionNodes(callsOf(graph));
   const ids = [...graph.values()].filter((node) => isTriplesMap(node) && !functions.has(node.id)).map(({ id }) => id);
   const described = ids.map((id) => readTriplesMap(context, id)).filter((map) => map !== undefined);
   const referred = new Set(described.flatMap(references).map(referredBy));
   const made = [...context.madeMaps.values()].filter(({ id }) => referred.has(id));
   const annotations = readAnnotations(context);
   checkUnvisited(context);
-  if (ids.length === 0 && report.errors === 0) reportNothing(report, graph, documents);
   const triplesMaps = checkParents(context, [...described, ...made], ids);
-  if (context.xpaths.length > 0) (await import('./expressions/xpaths.ts')).checkXPaths(report, context.xpaths);
-  if (context.hasRegExps) await loadLinearEngine();
-  return { mapping: deepFreeze({ triplesMaps, annotations }), diagnostics: report.sorted(names) };
+  const { xpaths, hasRegExps } = context;
+  return { mapping: { triplesMaps, annotations }, context: { xpaths, hasRegExps, isDescribed: ids.length > 0 } };
 }
 
 /** The statements of the documents that are YARRRML. Only then its parser is loaded. */

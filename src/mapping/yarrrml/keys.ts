@@ -75,7 +75,7 @@ const PLACES = {
   parameter: { parameter: ['pm'], value: ['v'], type: [] },
 } as const satisfies Readonly<Record<string, Keys>>;
 
-export type Place = keyof typeof PLACES;
+type Place = keyof typeof PLACES;
 export type KeyOf<P extends Place> = keyof (typeof PLACES)[P] & string;
 
 /** Keys of extensions of the reference implementation: what they are for. */
@@ -94,6 +94,12 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   quotedNonAsserted: 'quoted triples',
 };
 
+/** The long form of a key; undefined: there is no such key. */
+export function longKey<P extends Place>(place: P, key: string): KeyOf<P> | undefined {
+  const known: Keys = PLACES[place];
+  return (Object.hasOwn(known, key) ? key : Object.keys(known).find((long) => known[long]?.includes(key))) as KeyOf<P> | undefined;
+}
+
 /** The entries of a map by the long forms of their keys. Unknown keys are reported; undefined, with a diagnostic, for what is no map. */
 export function fieldsOf<P extends Place>(report: Report, tree: Tree, place: P): ReadonlyMap<KeyOf<P>, Entry> | undefined {
   if (tree.kind !== 'map') {
@@ -104,13 +110,13 @@ export function fieldsOf<P extends Place>(report: Report, tree: Tree, place: P):
   const found = new Map<KeyOf<P>, Entry>();
   for (const entry of tree.entries) {
     const { key, keyOrigin } = entry;
-    const name = Object.hasOwn(known, key) ? key : Object.keys(known).find((long) => known[long]?.includes(key));
+    const name = longKey(place, key);
     if (name === undefined) {
       reportUnknownKey(report, key, keyOrigin, place, known);
       continue;
     }
-    const other = found.get(name as KeyOf<P>);
-    if (other === undefined) found.set(name as KeyOf<P>, entry);
+    const other = found.get(name);
+    if (other === undefined) found.set(name, entry);
     else {
       const message = `the keys ${other.key} and ${key} are one key, ${name}`;
       report.error('duplicate-key', keyOrigin, message, `make a list of their values; the other is on line ${other.keyOrigin.line}`);

@@ -9,6 +9,7 @@
 import { Report } from '../model/diagnostics.ts';
 import type { Described } from '../model/graph.ts';
 import { documentOf } from './document.ts';
+import { longKey } from './keys.ts';
 import { MappingWriter } from './mapping.ts';
 import { parseYaml } from './tree.ts';
 import { Writer } from './writer.ts';
@@ -44,7 +45,7 @@ export function readYarrrml(
 /** The prefixes that a document declares, as far as it can be read. */
 export function prefixesIn(text: string): Readonly<Record<string, string>> {
   const tree = parseYaml(text, '', new Report())?.tree;
-  const prefixes = tree?.kind === 'map' ? tree.entries.find(({ key }) => key === 'prefixes')?.value : undefined;
+  const prefixes = tree?.kind === 'map' ? tree.entries.find(({ key }) => longKey('document', key) === 'prefixes')?.value : undefined;
   if (prefixes?.kind !== 'map') return {};
   return Object.fromEntries(prefixes.entries.flatMap(({ key, value }) => (value.kind === 'text' ? [[key, value.text] as const] : [])));
 }

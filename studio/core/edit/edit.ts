@@ -1,7 +1,7 @@
 /** A text that a person has edited → the document that it stands for, in which what was there before is found again. */
 import type { Diagnostic } from '../../../src/mapping/model/model.ts';
 import type { StudioDocument } from '../document.ts';
-import { languageToRead } from '../read/language.ts';
+import { readingOf } from '../read/language.ts';
 import { read } from '../read/read.ts';
 import { matched } from './matched.ts';
 
@@ -12,6 +12,7 @@ export interface Edited {
 
 /** Never throws because of the text. One with errors gives what could be read of it. */
 export async function readEdited(document: StudioDocument, text: string): Promise<Edited> {
-  const found = await read(text, languageToRead(document));
+  const { language, apart } = readingOf(document);
+  const found = await read(text, language, apart);
   return { document: matched(document, found.document), diagnostics: found.diagnostics };
 }

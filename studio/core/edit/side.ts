@@ -9,6 +9,7 @@ import type { Element, Id, Place, StudioDocument } from '../document.ts';
 import { placeId } from '../elements/names.ts';
 import { recordsOf, withRecords } from '../elements/records.ts';
 import { fieldsByPath, type Schema } from '../elements/schema.ts';
+import { type Apart, apartIn } from '../read/apart.ts';
 import { matched } from './matched.ts';
 import { isSideFile, NOTHING_SHOWN, type Shown, type SideFile } from './side-file.ts';
 
@@ -51,7 +52,7 @@ export interface Restored {
 }
 
 /**
- * A document that was read from a text, with what its side file says.
+ * A document that was read from a text, with what its side file says. The text was read with `apartBy`.
  *
  * @param side as it was parsed: a file that the studio has not written, or that does not fit, says nothing
  */
@@ -82,6 +83,9 @@ export function restored(found: StudioDocument, side: unknown): Restored {
   );
   return { document, shown: { points: new Map(), all: new Set(all), open: new Set(open) }, schema };
 }
+
+/** What a side file says of how its text is read. */
+export const apartBy = (side: unknown): Apart => (isSideFile(side) ? apartIn(side.elements) : []);
 
 const hasErrors = (document: StudioDocument): boolean =>
   findingsIn(document).some(({ invariant, severity }) => severity === 'error' && invariant !== 'I9');

@@ -188,7 +188,7 @@ class MappingPrinter {
     // Plain references would give every combination of their values.
     if (view === undefined && deeperThan(iterator, term.value) > 1)
       throw new OutOfReach(
-        'it reads several fields of one list together, which a mapping says by a logical view, and only RML has these: save the model as RML, or use one field of the list',
+        'it reads several fields of one list together, which a mapping says by a logical view, and only today’s RML has these: save the model as that, or use one field of the list',
       );
     return termProperties(this.writer, term, reference, isObject);
   }

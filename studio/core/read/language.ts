@@ -1,6 +1,7 @@
 /** The language of a text, where nobody says which. */
 import type { Dialect } from '../../../src/mapping/model/model.ts';
 import type { Language, StudioDocument } from '../document.ts';
+import { type Apart, apartIn } from './apart.ts';
 
 /** Whether a text looks like YARRRML: it has a section of that at the beginning of a line, and no statement of Turtle begins there. */
 export const looksLikeYarrrml = (text: string): boolean =>
@@ -12,5 +13,14 @@ export const documentName = (isYarrrml: boolean): string => (isYarrrml ? 'mappin
 
 export const languageOf = (isYarrrml: boolean, dialect: Dialect | undefined): Language => (isYarrrml ? 'yarrrml' : (dialect ?? 'rml'));
 
-/** In which language the edited text of a document is read: YARRRML stays that; the dialects of Turtle are told by the text. */
-export const languageToRead = ({ language }: StudioDocument): 'yarrrml' | undefined => (language === 'yarrrml' ? language : undefined);
+/** How the edited text of a document is read. */
+export interface Reading {
+  /** YARRRML stays that; the dialects of Turtle are told by the text. */
+  readonly language: 'yarrrml' | undefined;
+  readonly apart: Apart;
+}
+
+export const readingOf = ({ language, records }: StudioDocument): Reading => ({
+  language: language === 'yarrrml' ? language : undefined,
+  apart: apartIn(records.values()),
+});

@@ -9,6 +9,7 @@ import { readMapping } from '../../../src/mapping/parse/read.ts';
 import type { Language, StudioDocument } from '../document.ts';
 import { baseOf } from '../elements/base.ts';
 import { turtlePlaces } from '../text/places.ts';
+import type { Apart } from './apart.ts';
 import { documentName, languageOf, looksLikeYarrrml } from './language.ts';
 import { Recognition } from './recognise.ts';
 
@@ -17,17 +18,25 @@ export interface ReadText {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** @param language undefined: found in the text */
-export async function read(text: string, language: Language | undefined): Promise<ReadText> {
+/**
+ * @param language undefined: found in the text
+ * @param apart triples maps that do not become one entity
+ */
+export async function read(text: string, language: Language | undefined, apart: Apart = []): Promise<ReadText> {
   const isYarrrml = language === undefined ? looksLikeYarrrml(text) : language === 'yarrrml';
   const documents = [{ name: documentName(isYarrrml), text }];
   const base = isYarrrml ? undefined : declaredBase(text);
   const baseIri = baseOf(isYarrrml ? 'yarrrml' : 'rml', base);
   const { mapping, diagnostics } = await readMapping(documents, { baseIri });
   const prefixes = diagnostics.some(({ code }) => code === 'syntax') ? {} : await prefixesOf(documents);
-  const places = isYarrrml ? (await import('../text/yaml-places.ts')).yamlPlaces(text) : turtlePlaces(text);
+  const places = isYarrrml ? (await import('../text/yarrrml/places.ts')).yamlPlaces(text) : turtlePlaces(text);
   const found = languageOf(isYarrrml, mapping.triplesMaps[0]?.dialect);
-  const recognition = new Recognition(mapping, { base: baseIri, relative: base === undefined && !isYarrrml ? baseIri : undefined, places });
+  const recognition = new Recognition(mapping, {
+    base: baseIri,
+    relative: base === undefined && !isYarrrml ? baseIri : undefined,
+    places,
+    apart,
+  });
   const { records, anchors } = recognition.recognise(prefixes);
   const document = { records, language: language ?? found, expert: false, text: { text, anchors }, ...(base !== undefined && { base }) };
   return { document, diagnostics };

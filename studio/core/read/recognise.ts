@@ -25,6 +25,7 @@ import { areChain, deepestOf, iterationOf, levelOf, listsBelow, samePath } from 
 import { checkEdge } from '../rules/link.ts';
 import { isRefusal } from '../rules/verdict.ts';
 import type { Places } from '../text/places.ts';
+import type { Apart } from './apart.ts';
 import { inputName, readInput } from './inputs.ts';
 import { jsonPathReader, type ReadPath, xmlListKey, xPathReader } from './paths.ts';
 import { constantOf, readExpression, readTerm, type Scope, type Term } from './terms.ts';
@@ -39,6 +40,7 @@ export interface Context {
   /** Where IRIs that the text writes without a scheme begin; undefined: the text declares a base. */
   readonly relative: string | undefined;
   readonly places: Places;
+  readonly apart: Apart;
 }
 
 /** A triples map that is drawn. */
@@ -70,11 +72,14 @@ export class Recognition {
   /** Id of a triples map → what is drawn of it. */
   readonly #parts = new Map<string, Part>();
   readonly #drawn: Drawn[] = [];
+  /** Name of a triples map → which entity it was drawn of, where several have one subject. */
+  readonly #apart: ReadonlyMap<string, number>;
   #made = 0;
 
   constructor(mapping: Mapping, context: Context) {
     this.#mapping = mapping;
     this.#context = context;
+    this.#apart = new Map(context.apart.flatMap((parts, i) => parts.map((part): [string, number] => [part, i])));
   }
 
   recognise(
@@ -163,6 +168,7 @@ export class Recognition {
         (one) =>
           term.value.kind !== 'fresh' &&
           samePath(one.level, level) &&
+          one.parts.every((part) => !this.#areApart(part, name)) &&
           JSON.stringify(one.graphs) === JSON.stringify(graphs) &&
           classes.every((iri) => one.classes.includes(iri)),
       );
@@ -184,6 +190,11 @@ export class Recognition {
     this.#put(entity, map.origin, true);
     if (same === undefined) this.#entities.set(key, [...alike, entity.id]);
     return { map, entity: entity.id, name, scope };
+  }
+
+  #areApart(one: string, other: string): boolean {
+    const [a, b] = [this.#apart.get(one), this.#apart.get(other)];
+    return a !== undefined && b !== undefined && a !== b;
   }
 
   #iterator(source: LogicalSource, dialect: TriplesMap['dialect'], { id }: Input): Path | undefined {

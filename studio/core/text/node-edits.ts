@@ -90,8 +90,11 @@ export function rangesOfProperties(
   return [...ranges, { from: isPlain ? kept.to : first.from, to: (properties.at(-1) as TreeProperty).to }];
 }
 
-/** What goes when objects of a property are removed, of which at least one stays. */
-export const rangesOfObjects = ({ objects }: TreeProperty, removed: ReadonlySet<TreeObject>): readonly Anchor[] =>
+/** What goes when objects of a property are removed, of which at least one stays. The same for items of any list with commas. */
+export const rangesOfObjects = <T extends Anchor>(
+  { objects }: { readonly objects: readonly T[] },
+  removed: ReadonlySet<T>,
+): readonly Anchor[] =>
   objects.flatMap((object, i) => {
     if (!removed.has(object)) return [];
     const isBehind = objects.slice(0, i).some((one) => !removed.has(one));

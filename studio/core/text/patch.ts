@@ -1,5 +1,5 @@
 /**
- * What a drawn change means for the text of a mapping that the studio has not printed: edits of the ranges of what has changed, and of nothing
+ * What a drawn change means for a text of Turtle that the studio has not printed: edits of the ranges of what has changed, and of nothing
  * else. What cannot be edited so is refused, and the text stays as it is.
  */
 import type { RdfTerm } from '../../../src/mapping/model/model.ts';
@@ -10,10 +10,11 @@ import { nameOf } from '../elements/names.ts';
 import { recordOf, recordsOf, sameModel } from '../elements/records.ts';
 import type { TextEdit } from '../history/edits.ts';
 import { dialectOf } from '../print/print.ts';
-import { type Refusal, refuse } from '../rules/verdict.ts';
+import type { Refusal } from '../rules/verdict.ts';
 import { indentAt, nodeEdits, rangesOfObjects, rangesOfProperties } from './node-edits.ts';
 import { type PrintedDocument, type PrintedPart, printedDocument, type Tree, treeKey } from './trees.ts';
 import { type TreeNode, type TreeObject, type TreeProperty, type TreeStatement, type TurtleTree, turtleTree } from './turtle-tree.ts';
+import { stop, Unpatched } from './unpatched.ts';
 import { isOwnView, joinsOneOf, readsFrom, readsIn, readsSame } from './view-names.ts';
 
 /** The edits that bring the text of `before` up to date with what `after` means. None: the text says it already. */
@@ -26,20 +27,6 @@ export function patch(before: StudioDocument, after: StudioDocument): readonly T
     throw error;
   }
 }
-
-class Unpatched extends Error {
-  readonly refusal: Refusal;
-
-  constructor(sentence: string) {
-    super(sentence);
-    this.refusal = refuse('I9', sentence, []);
-  }
-}
-
-/** Thrown where the text is not what could be edited. */
-const stop = (sentence: string): never => {
-  throw new Unpatched(sentence);
-};
 
 /** A triples map in the text: one statement, or several with one subject. */
 interface Written {
@@ -67,8 +54,6 @@ class Patch {
     this.#before = before;
     this.#after = after;
     this.#text = before.text.text;
-    if (before.language === 'yarrrml')
-      stop('This text of YARRRML was written by hand, and drawing does not change it. Change it in the text, or save it as RML.');
     if (before.language !== after.language || before.base !== after.base) stop('The language of a text is changed by converting it.');
     const tree = turtleTree(this.#text, baseOf(before.language, before.base));
     this.#tree = tree ?? stop('The text has an error. Correct it there first.');

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { draftId } from '../../client/drafts.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
 import type { StudioDocument } from '../../core/document.ts';
-import { restored } from '../../core/edit/side.ts';
+import { apartBy, restored } from '../../core/edit/side.ts';
 import { Empty } from '../parts/empty.tsx';
 import type { Place } from '../store/address.ts';
 import { EditorProvider } from '../store/context.tsx';
@@ -77,7 +77,7 @@ async function openModel({ drafts, service, user }: Visit, { service: transforme
   const draft = await drafts?.get(draftId({ service: transformer, name }));
   if (draft !== undefined) {
     const { origin, document, done, undone, typed, shown } = draft;
-    if (keptOf({ origin, session: { done } }) === 'text') await loadWriting();
+    if (keptOf({ origin, session: { done } }) === 'text') await loadWriting(document.language);
     return openEditor({ ...opening, origin, document, history: { done, undone }, typed, shown });
   }
   if (isNew) {
@@ -86,10 +86,10 @@ async function openModel({ drafts, service, user }: Visit, { service: transforme
   }
   const { text, etag, side } = await service.studio.getMapping(name, { service: transformer });
   const { read } = await import('../../core/read/read.ts');
-  const { document, shown, schema } = restored((await read(text, undefined)).document, side);
+  const { document, shown, schema } = restored((await read(text, undefined, apartBy(side))).document, side);
   // What is printed as it stands was drawn: nothing of the text is lost when it is printed again.
   const isDrawn = (await textOf(document, 'drawn')).text === text;
-  if (!isDrawn) await loadWriting();
+  if (!isDrawn) await loadWriting(document.language);
   const origin = { name, service: transformer, etag, kept: isDrawn ? 'drawn' : 'text', savedText: text } as const;
   return openEditor({ ...opening, origin, document, shown, schema });
 }

@@ -79,6 +79,9 @@ export function SaveAs({ place, onClose }: SaveAsProps): ReactNode {
         </p>
       )}
       {found !== undefined && <Said found={found} />}
+      {found !== undefined && text === undefined && language !== 'rml' && own !== 'r2rml' && (
+        <Button onClick={() => choose('rml')}>{words.todays}</Button>
+      )}
       {text !== undefined && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it must be reachable by keyboard
         <section className="difference" aria-label={words.text} tabIndex={0}>

@@ -61,6 +61,7 @@ export const WORDS = {
     taken: (name: string): string => `There is a model ${name} already.`,
     writing: 'Writing …',
     impossible: 'This language cannot say what the model means.',
+    todays: 'Use today’s RML',
     otherwise: 'What is said in another way:',
     text: 'The mapping in this language',
     download: 'Download',

@@ -207,11 +207,13 @@ const rowsIn = (block: HTMLElement | undefined): readonly HTMLElement[] => [...(
 function goTo(canvas: HTMLElement, id: Id, { editor, flow }: Here, extend: boolean): void {
   const { elements } = editor.get().selection;
   editor.select({ elements: extend ? [...elements.filter((one) => one !== id), id] : [id], fields: [] });
-  const block = canvas.querySelector<HTMLElement>(`[data-block="${CSS.escape(id)}"]`);
+  const find = (): HTMLElement | null => canvas.querySelector(`[data-block="${CSS.escape(id)}"]`);
+  const block = find();
   const view = canvas.getBoundingClientRect();
   const box = block?.getBoundingClientRect();
   const isSeen = box !== undefined && box.left >= view.left && box.right <= view.right && box.top >= view.top && box.bottom <= view.bottom;
   if (!isSeen) flow.fit([id]);
-  // A block that was not drawn is drawn now.
-  requestAnimationFrame(() => canvas.querySelector<HTMLElement>(`[data-block="${CSS.escape(id)}"]`)?.focus({ preventScroll: true }));
+  block?.focus({ preventScroll: true });
+  // One that was not drawn is drawn now.
+  if (block === null) requestAnimationFrame(() => find()?.focus({ preventScroll: true }));
 }

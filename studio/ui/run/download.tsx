@@ -21,7 +21,9 @@ export function DownloadOutput({
   const { service, user } = useVisit();
   const [isBusy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState<Trouble | undefined>(undefined);
-  const name = decodeURIComponent(file.replace(/^.*\//, ''));
+  const last = file.replace(/^.*\//, '');
+  // A key of an object is written as it is.
+  const name = file.startsWith('file:') ? decodeURIComponent(last) : last;
   const download = async (): Promise<void> => {
     setBusy(true);
     setTrouble(undefined);

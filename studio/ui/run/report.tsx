@@ -55,7 +55,7 @@ function Made({ place, report, after }: MadeProps): ReactNode {
         {files.map((file, i) => (
           <li key={file}>
             <code>{file}</code>
-            {file.startsWith('file:') && <DownloadOutput place={place} number={i + 1} file={file} />}
+            {/^(?:file|s3):/.test(file) && <DownloadOutput place={place} number={i + 1} file={file} />}
             {/^https?:/i.test(file) && (
               <a href={file} target="_blank" rel="noreferrer">
                 {WORDS.openOutput}

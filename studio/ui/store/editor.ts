@@ -171,7 +171,7 @@ export function openEditor({ origin, document, role, drafts, history, typed, sho
     const { session: before, role: own, typed: written } = store.get();
     if (RANKS[own] < RANKS[command.role]) return refused(refuse('I1', `Changing a model needs the role ${command.role}.`, []));
     if (written !== undefined && !BESIDE_TEXT.has(command.name)) return refused(refuse('I9', sentenceOfTyped(written), []));
-    const done = perform(before, command, argument, writeFor(keptOf(store.get())));
+    const done = perform(before, command, argument, writeFor(keptOf(store.get()), before.document.language));
     if (isRefusal(done)) return refused(done);
     if (done.session.document === before.document) {
       patch({ refusal: undefined, ...(command.name === 'edit-text' && { typed: undefined }) });

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Diagnostic } from '../../../src/mapping/model/model.ts';
 import type { Anchor, Id, StudioDocument } from '../../core/document.ts';
 import { matched } from '../../core/edit/matched.ts';
-import { languageToRead } from '../../core/read/language.ts';
+import { readingOf } from '../../core/read/language.ts';
 import { Button } from '../parts/button.tsx';
 import { announce } from '../store/announcements.ts';
 import { useDocument, useEditor, useEditorState } from '../store/context.tsx';
@@ -158,7 +158,7 @@ function useDiagnostics(text: string, isTyped: boolean): readonly Diagnostic[] {
       // An empty model is no fault.
       if (text.trim() === '') setDiagnostics(NO_DIAGNOSTICS);
       else
-        readBeside(text, languageToRead(editor.get().session.document)).then(
+        readBeside(text, readingOf(editor.get().session.document)).then(
           (found) => isShown && setDiagnostics(found.diagnostics),
           () => isShown && announce(WORDS.notRead, 'assertive'),
         );
@@ -179,7 +179,7 @@ function useAnchors(text: string, of: StudioDocument): Anchors {
   useEffect(() => {
     if (isKept) return undefined;
     let isShown = true;
-    readBeside(text, languageToRead(of)).then(
+    readBeside(text, readingOf(of)).then(
       (read) => isShown && setFound({ of, anchors: matched(of, read.document).text.anchors }),
       () => isShown && setFound(undefined),
     );

@@ -152,8 +152,7 @@ describe(`a service with PROPERTY_GRAPH_MODE${missingRedis === undefined ? '' : 
       const change = await ask(`${service?.url}/updateConfig?configEntry=PROPERTY_GRAPH_MODE&configValue=false`, { method: 'PUT' });
       expect(change.status).toBe(200);
       let without = await run('people.csv');
-      for (const deadline = Date.now() + 15_000; without.body.propertyGraphFileLocations !== undefined; without = await run('people.csv'))
-        expect(Date.now()).toBeLessThan(deadline);
+      while (without.body.propertyGraphFileLocations !== undefined) without = await run('people.csv');
       expect(readdirSync(output()).filter((file) => file.includes(without.body.runId) && file.endsWith('.csv'))).toEqual([]);
     },
     60_000,

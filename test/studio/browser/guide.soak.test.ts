@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { PROJECT_ROOT } from '../../support/project-root.ts';
-import { expectAccessible, useStudio } from './support/browser.ts';
+import { expectAccessible, hasFocus, useStudio } from './support/browser.ts';
+import { block, drawTo, port } from './support/canvas.ts';
 import { row } from './support/shop.ts';
 
 const studio = await useStudio();
@@ -23,7 +24,6 @@ async function picture(page: Page, name: string): Promise<void> {
 
 const card = (page: Page): Locator => page.getByRole('complementary', { name: 'Guided example' });
 const canvas = (page: Page): Locator => page.getByRole('application', { name: 'Canvas' });
-const block = (page: Page, name: RegExp): Locator => canvas(page).getByRole('group', { name });
 
 studio.soakTest('by mouse: a finished graph of two files', async ({ page }) => {
   await page.goto('/studio/');
@@ -50,15 +50,7 @@ studio.soakTest('by mouse: a finished graph of two files', async ({ page }) => {
   await row(page, /^sku/).dragTo(canvas(page), { targetPosition: { x: 310, y: 320 } });
   await page.getByRole('menuitem', { name: 'Entity' }).click();
   await block(page, /^Entity Line/).waitFor();
-  const from = await block(page, /^Entity .*Order/)
-    .locator('.react-flow__handle[title]')
-    .boundingBox();
-  const to = await block(page, /^Entity Line/).boundingBox();
-  if (from === null || to === null) throw new Error('the blocks are not seen');
-  await page.mouse.move(from.x + 12, from.y + 12);
-  await page.mouse.down();
-  await page.mouse.move(to.x + 60, to.y - 10, { steps: 4 });
-  await page.mouse.move(to.x + 60, to.y + 20, { steps: 4 });
+  await drawTo(page, port(page, /^Entity .*Order/), block(page, /^Entity Line/));
   await page.mouse.up();
   await page.getByRole('dialog').getByLabel('Predicate').fill('contains');
   await page.keyboard.press('Enter');
@@ -81,7 +73,7 @@ studio.soakTest('by mouse: a finished graph of two files', async ({ page }) => {
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
   for (let i = 0; i < 60; i++) {
-    if (await target.evaluate((element) => element === document.activeElement || element.contains(document.activeElement))) return;
+    if (await hasFocus(target)) return;
     await page.keyboard.press('Tab');
   }
   throw new Error(`Tab does not come to ${target}`);
@@ -118,13 +110,10 @@ studio.soakTest('by keyboard alone', async ({ page }) => {
   await block(page, /^Entity Line/).waitFor();
   await tabTo(page, canvas(page));
   await keys('ArrowDown');
-  await page.waitForFunction(() => document.activeElement?.hasAttribute('data-block'));
-  for (let i = 0; i < 8; i++) {
-    if (await page.evaluate(() => /^Entity .*Order/.test(document.activeElement?.getAttribute('aria-label') ?? ''))) break;
-    await keys(['ArrowRight', 'ArrowUp', 'ArrowLeft', 'ArrowDown'][i % 4] as string);
-    await page.evaluate(() => new Promise(requestAnimationFrame));
-  }
+  const order = block(page, /^Entity .*Order/);
+  for (let i = 0; i < 8 && !(await hasFocus(order)); i++) await keys(['ArrowRight', 'ArrowUp', 'ArrowLeft', 'ArrowDown'][i % 4] as string);
   await keys('c');
+  await page.getByRole('dialog').getByRole('combobox').first().waitFor();
   await page.keyboard.type('line');
   await keys('Tab');
   await page.keyboard.type('contains');

@@ -1,7 +1,7 @@
 /** The inspector: each kind of element is read and changed, by mouse and by keyboard, and refusals stand below their fields. */
 import { expect } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { expectAccessible, useStudio, type Visit } from './support/browser.ts';
+import { expectAccessible, expectSoon, useStudio, type Visit } from './support/browser.ts';
 import { openShop, row } from './support/shop.ts';
 
 const studio = await useStudio();
@@ -34,7 +34,7 @@ studio.test('an entity: its name, template with completion and example, and clas
   await template.fill('https://example.org/{nothing}');
   await template.press('Enter');
   await inspector(page).getByRole('alert').filter({ hasText: 'There is no single field named “nothing”' }).waitFor();
-  expect(await template.inputValue()).toBe('https://example.org/{nothing}');
+  await expectSoon(() => template.inputValue(), 'https://example.org/{nothing}');
   await template.press('Escape');
   await template.fill('https://example.org/purchase/');
   await template.press('End');
@@ -43,7 +43,7 @@ studio.test('an entity: its name, template with completion and example, and clas
   await expectAccessible(page);
   await template.press('ArrowDown');
   await template.press('Enter');
-  expect(await template.inputValue()).toBe('https://example.org/purchase/{customerId}');
+  await expectSoon(() => template.inputValue(), 'https://example.org/purchase/{customerId}');
   await template.press('Enter');
   await inspector(page).getByText('= https://example.org/purchase/C-1').waitFor();
   const addClass = field(page, 'Add a class');
@@ -67,9 +67,10 @@ studio.soakTest('an attribute: suggestions, value, and datatype or language, by 
   await page.getByRole('button', { name: 'Reject datatype xsd:decimal' }).press('Enter');
   await page.getByRole('button', { name: 'Reject datatype xsd:decimal' }).waitFor({ state: 'detached' });
   await field(page, 'Datatype').fill('xsd:dou');
+  await inspector(page).getByRole('option', { name: 'xsd:double' }).first().waitFor();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
-  expect(await field(page, 'Datatype').inputValue()).toBe('xsd:double');
+  await expectSoon(() => field(page, 'Datatype').inputValue(), 'xsd:double');
   await field(page, 'Language').fill('no tag');
   await page.keyboard.press('Enter');
   await inspector(page).getByRole('alert').filter({ hasText: 'no tag is no language tag.' }).waitFor();
@@ -118,7 +119,7 @@ studio.soakTest(
     await page.goto(`/studio/#/new/files/${prefix}seen.ttl`);
     await inspector(page).getByText('Changing a model needs the role operator.').waitFor();
     expect(await field(page, 'New prefix').count()).toBe(0);
-    expect(await inspector(page).getByRole('switch', { name: 'Expert mode' }).getAttribute('aria-disabled')).toBe('true');
+    await expectSoon(() => inspector(page).getByRole('switch', { name: 'Expert mode' }).getAttribute('aria-disabled'), 'true');
     await expectAccessible(page);
   },
   { role: 'viewer' },

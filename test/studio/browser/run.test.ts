@@ -1,12 +1,10 @@
 /** Running a saved model: check, start, progress, cancel, report, failure, and writing the output to the embedded store. */
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { finished } from 'node:stream/promises';
 import { expect } from '@jest/globals';
 import type { Locator } from 'playwright-core';
-import { expectAccessible, useStudio, type Visit } from './support/browser.ts';
+import { slowInput } from '../../support/service/inputs.ts';
+import { expectAccessible, expectSoon, useStudio, type Visit } from './support/browser.ts';
 
 const studio = await useStudio();
 
@@ -75,7 +73,7 @@ studio.test('an input is checked, the model run on it, and what it gave written 
   await dialog.getByRole('button', { name: 'Start' }).click();
   await dialog.getByText('2 records, 4 statements in').waitFor();
 
-  expect(await dialog.getByRole('radio', { name: /^Insert/ }).isChecked()).toBe(true);
+  await expectSoon(() => dialog.getByRole('radio', { name: /^Insert/ }).isChecked(), true);
   await dialog.getByRole('radio', { name: /^Update/ }).check();
   await expectAccessible(page);
   await dialog.getByRole('button', { name: 'Write', exact: true }).click();
@@ -99,30 +97,26 @@ studio.soakTest(
   { scheme: 'dark' },
 );
 
-/** Enough for a run of some seconds. */
-const ROWS = 4_000_000;
-
 studio.soakTest('a run is followed, found again after a reload, and cancelled', async (visit) => {
   const { page } = visit;
-  const { dialog, other } = await opened(visit);
-  const file = createWriteStream(other);
-  file.write('id,name\n');
-  for (let i = 0; i < ROWS; i += 10_000) {
-    const rows = Array.from({ length: 10_000 }, (_, n) => `${i + n},name ${i + n}\n`).join('');
-    if (!file.write(rows)) await once(file, 'drain');
+  const { dialog } = await opened(visit);
+  // It does not end before it is cancelled.
+  const input = await slowInput(100_000);
+  try {
+    await locationIn(dialog).fill(input.url);
+    await dialog.getByRole('button', { name: 'Start' }).click();
+    await dialog.getByText(/[1-9][\d,]* records, [\d,]+ statements/).waitFor();
+    await expectAccessible(page);
+    await page.reload();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    const row = dialog.getByRole('listitem').filter({ hasText: input.url });
+    await row.getByText('Running').waitFor();
+    await row.getByRole('button', { name: 'Show' }).click();
+    await dialog.getByRole('button', { name: 'Cancel the run' }).click();
+    await dialog.getByRole('heading', { name: 'Cancelled' }).waitFor();
+  } finally {
+    await input.close();
   }
-  await finished(file.end());
-  await locationIn(dialog).fill(other);
-  await dialog.getByRole('button', { name: 'Start' }).click();
-  await dialog.getByText(/[1-9][\d,]* records, [\d,]+ statements/).waitFor();
-  await expectAccessible(page);
-  await page.reload();
-  await page.getByRole('button', { name: 'Run', exact: true }).click();
-  const row = dialog.getByRole('listitem').filter({ hasText: other });
-  await row.getByText('Running').waitFor();
-  await row.getByRole('button', { name: 'Show' }).click();
-  await dialog.getByRole('button', { name: 'Cancel the run' }).click();
-  await dialog.getByRole('heading', { name: 'Cancelled' }).waitFor();
 });
 
 studio.soakTest(
@@ -130,7 +124,7 @@ studio.soakTest(
   async (visit) => {
     const { page } = visit;
     const { dialog } = await opened(visit);
-    expect(await dialog.getByRole('button', { name: 'Start' }).getAttribute('title')).toBe('Running needs the role operator.');
+    await expectSoon(() => dialog.getByRole('button', { name: 'Start' }).getAttribute('title'), 'Running needs the role operator.');
     await expectAccessible(page);
   },
   { role: 'viewer' },

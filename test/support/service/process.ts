@@ -145,7 +145,7 @@ export const postJson = (url: string, body: unknown, headers: Readonly<Record<st
   ask(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
 
 /** Repeats the request every fifty milliseconds. @throws if `until` is still false after `waitMs` */
-export async function poll(url: string, until: (answer: Answer) => boolean, waitMs = 15_000): Promise<Answer> {
+export async function poll(url: string, until: (answer: Answer) => boolean, waitMs = 60_000): Promise<Answer> {
   const deadline = Date.now() + waitMs;
   for (;;) {
     const answer = await ask(url);

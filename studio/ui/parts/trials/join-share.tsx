@@ -16,6 +16,7 @@ const PREDICATE = 'urn:quadmill:joined';
 const RECORDS = 100;
 /** A person who types is not interrupted. */
 const PAUSE_MS = 300;
+const AGAIN_MS = 3_000;
 
 /** Nothing for an edge that is no join, or has no condition yet, and for a viewer, who sees no values of inputs. */
 export function JoinShare({ edge }: { readonly edge: Id }): ReactNode {
@@ -31,15 +32,20 @@ export function JoinShare({ edge }: { readonly edge: Id }): ReactNode {
     if (!isOn) return undefined;
     const controller = new AbortController();
     const { signal } = controller;
-    const timer = setTimeout(() => {
+    let timer: ReturnType<typeof setTimeout>;
+    const ask = (): void => {
       shareOf(service, name, document, edge, signal).then(
         (share) => !signal.aborted && setSaid({ share }),
         (error) => {
           const trouble = troubleOf(error);
-          if (trouble !== undefined && !signal.aborted) setSaid({ share: undefined, trouble: trouble.sentence });
+          if (trouble === undefined || signal.aborted) return;
+          setSaid({ share: undefined, trouble: trouble.sentence });
+          // The service is busy, or starts again.
+          if (trouble.kind === 'away') timer = setTimeout(ask, AGAIN_MS);
         },
       );
-    }, PAUSE_MS);
+    };
+    timer = setTimeout(ask, PAUSE_MS);
     return () => {
       clearTimeout(timer);
       controller.abort();

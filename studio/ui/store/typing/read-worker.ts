@@ -1,11 +1,11 @@
 /** Reads texts beside the page, which stays fluid meanwhile. */
-import type { Language } from '../../../core/document.ts';
+import type { Reading } from '../../../core/read/language.ts';
 import { type ReadText, read } from '../../../core/read/read.ts';
 
 export interface ReadRequest {
   readonly number: number;
   readonly text: string;
-  readonly language: Language | undefined;
+  readonly reading: Reading;
 }
 
 export interface ReadAnswer {
@@ -14,7 +14,9 @@ export interface ReadAnswer {
   readonly read: ReadText | string;
 }
 
-self.onmessage = ({ data: { number, text, language } }: MessageEvent<ReadRequest>): void => {
+self.onmessage = ({ data: { number, text, reading } }: MessageEvent<ReadRequest>): void => {
   const answer = (found: ReadAnswer['read']): void => self.postMessage({ number, read: found } satisfies ReadAnswer);
-  read(text, language).then(answer, (error: unknown) => answer(error instanceof Error ? error.message : String(error)));
+  read(text, reading.language, reading.apart).then(answer, (error: unknown) =>
+    answer(error instanceof Error ? error.message : String(error)),
+  );
 };

@@ -1,10 +1,10 @@
 /** Asks the worker to read a text. It starts with the first one. */
-import type { Language } from '../../../core/document.ts';
+import type { Reading } from '../../../core/read/language.ts';
 import type { ReadText } from '../../../core/read/read.ts';
 import type { ReadAnswer, ReadRequest } from './read-worker.ts';
 
 /** The text that was read last: the view of the text and the history ask for the same one. */
-let latest: { readonly text: string; readonly language: Language | undefined; readonly read: Promise<ReadText> } | undefined;
+let latest: { readonly text: string; readonly how: string; readonly read: Promise<ReadText> } | undefined;
 let worker: Worker | undefined;
 let last = 0;
 const waiting = new Map<number, { readonly resolve: (read: ReadText) => void; readonly reject: (error: Error) => void }>();
@@ -14,13 +14,14 @@ const waiting = new Map<number, { readonly resolve: (read: ReadText) => void; re
  *
  * @throws Error — the reader could not be loaded, or has failed
  */
-export function readBeside(text: string, language: Language | undefined): Promise<ReadText> {
-  if (latest?.text === text && latest.language === language) return latest.read;
+export function readBeside(text: string, reading: Reading): Promise<ReadText> {
+  const how = JSON.stringify(reading);
+  if (latest?.text === text && latest.how === how) return latest.read;
   worker ??= started();
   const number = ++last;
-  worker.postMessage({ number, text, language } satisfies ReadRequest);
+  worker.postMessage({ number, text, reading } satisfies ReadRequest);
   const asked = new Promise<ReadText>((resolve, reject) => waiting.set(number, { resolve, reject }));
-  latest = { text, language, read: asked };
+  latest = { text, how, read: asked };
   asked.catch(() => {
     if (latest?.read === asked) latest = undefined;
   });

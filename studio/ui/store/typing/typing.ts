@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../../../src/mapping/model/model.ts';
 import type { StudioDocument } from '../../../core/document.ts';
 import { matched } from '../../../core/edit/matched.ts';
 import type { Session } from '../../../core/history/history.ts';
-import { languageToRead } from '../../../core/read/language.ts';
+import { readingOf } from '../../../core/read/language.ts';
 import { loadWriting } from '../writing.ts';
 import { readBeside } from './reading.ts';
 
@@ -44,9 +44,9 @@ export function followTyping({ get, set, take }: Host): Typing {
     const { typed, session } = get();
     if (typed === undefined || typed.error !== undefined) return;
     const { text } = typed;
-    const reading = readBeside(text, languageToRead(session.document));
+    const reading = readBeside(text, readingOf(session.document));
     // What is drawn from then on is written into this text.
-    const found = await Promise.all([reading, loadWriting()]).then(
+    const found = await Promise.all([reading, loadWriting(session.document.language)]).then(
       ([one]) => one,
       (fault: Error) => fault,
     );

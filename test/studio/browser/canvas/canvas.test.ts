@@ -1,8 +1,8 @@
 /** The canvas: blocks and lines by mouse and by keyboard, and the rules while a line is drawn. */
 import { expect } from '@jest/globals';
 import type { Locator } from 'playwright-core';
-import { expectAccessible, useStudio, type Visit } from '../support/browser.ts';
-import { block, drawTo, dropField, port } from '../support/canvas.ts';
+import { expectAccessible, expectSoon, useStudio, type Visit } from '../support/browser.ts';
+import { block, drawTo, dropField, placeOf, port } from '../support/canvas.ts';
 import { openShop, row } from '../support/shop.ts';
 
 const studio = await useStudio();
@@ -32,12 +32,8 @@ studio.test('fields are dragged to the canvas, entities connected by drawing, an
   await page.locator('.react-flow__edge-text', { hasText: 'contains' }).waitFor();
   await row(page, /^total/).dragTo(block(page, /^Entity .*Order/));
   await block(page, /^Entity .*Order.*, 1 attribute, 1 edge/).waitFor();
-  expect(
-    await page
-      .getByRole('application', { name: 'Canvas' })
-      .getByRole('button', { name: /^Accept/ })
-      .count(),
-  ).toBe(1);
+  const accept = page.getByRole('application', { name: 'Canvas' }).getByRole('button', { name: /^Accept/ });
+  await expectSoon(() => accept.count(), 1);
 });
 
 studio.soakTest('keys: blocks, rows, lists of targets, names, moving and removing, without a pointer', async (visit) => {
@@ -64,12 +60,12 @@ studio.soakTest('keys: blocks, rows, lists of targets, names, moving and removin
   await page.getByRole('dialog').getByLabel('Predicate').fill('total');
   await page.keyboard.press('Enter');
   await block(page, /^Entity Order,.* 1 attribute, 0 edges/).waitFor();
-  const before = await block(page, /^Entity Order,/).boundingBox();
+  const before = await placeOf(block(page, /^Entity Order,/));
   await page.keyboard.press('Control+Shift+ArrowDown');
   await page.keyboard.press('Control+ArrowDown');
   await page.waitForFunction(
     (y) => Math.round(document.querySelector('[aria-label^="Entity Order,"]')?.getBoundingClientRect().top ?? 0) === y,
-    Math.round(before?.y ?? 0) + 64 + 8,
+    Math.round(before.y) + 64 + 8,
   );
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => document.activeElement?.textContent?.includes('total'));

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect } from '@jest/globals';
 import type { CDPSession, Page } from 'playwright-core';
 import { useStudio, type Visit } from '../support/browser.ts';
+import { placeOf } from '../support/canvas.ts';
 import { row } from '../support/shop.ts';
 
 const studio = await useStudio();
@@ -131,15 +132,14 @@ studio.soakTest('300 blocks and an input of 5,000 fields: dragging, moving the c
   await opened(visit);
   const traced = { page, session: await context.newCDPSession(page) };
   const at = async (name: string): Promise<readonly [number, number]> => {
-    const box = await page.getByRole('group', { name }).boundingBox();
-    if (box === null) throw new Error(`${name} is not seen`);
+    const box = await placeOf(page.getByRole('group', { name }));
     return [box.x + 20, box.y + 12];
   };
   const dragged = await best(traced, async () => drag(page, await at('Entity E29,')));
   const moved = await best(traced, () => drag(page, [500, 200]));
   const drawn = await best(traced, async () => {
-    const port = await page.getByRole('group', { name: 'Entity E58,' }).locator('.react-flow__handle[title]').boundingBox();
-    await drag(page, [(port?.x ?? 0) + 8, (port?.y ?? 0) + 8]);
+    const port = await placeOf(page.getByRole('group', { name: 'Entity E58,' }).locator('.react-flow__handle[title]'));
+    await drag(page, [port.x + 8, port.y + 8]);
     await page.keyboard.press('Escape');
   });
   const scrolled = await best(traced, async () => {

@@ -1,7 +1,6 @@
 /** The modelling rules while a person connects: what each allows, and the sentence with which it refuses. R3 and R5 are in `canvas` and `inputs`. */
-import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { useStudio, type Visit } from '../support/browser.ts';
+import { expectSoon, useStudio, type Visit } from '../support/browser.ts';
 import { block, drawTo, dropField, port } from '../support/canvas.ts';
 import { openShop, row } from '../support/shop.ts';
 
@@ -73,7 +72,7 @@ studio.soakTest('R4: fields of nested objects join the entity of their own paren
   await dropField(page, /^sku/, 'Entity', { x: 300, y: 260 });
   await dropField(page, /^qty/, 'Attribute', { x: 300, y: 420 });
   await block(page, /^Entity Line.*, 1 attribute/).waitFor();
-  expect(await block(page, /^Entity .*Order,.* 0 attributes/).count()).toBe(1);
+  await expectSoon(() => block(page, /^Entity .*Order,.* 0 attributes/).count(), 1);
   await drawTo(page, port(page, /^Entity .*Order,/), block(page, /^Entity Line/));
   await page.mouse.up();
   await page.getByRole('dialog').getByLabel('Predicate').fill('contains');

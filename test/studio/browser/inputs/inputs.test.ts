@@ -1,6 +1,6 @@
 /** Inputs: uploads, the tree of their fields, the switch of grouping, and entities and edges that are made from it by keyboard. */
 import { expect } from '@jest/globals';
-import { expectAccessible, useStudio } from '../support/browser.ts';
+import { expectAccessible, expectSoon, useStudio } from '../support/browser.ts';
 import { openShop, row } from '../support/shop.ts';
 
 const studio = await useStudio();
@@ -73,7 +73,7 @@ studio.soakTest(
   async ({ page, prefix }) => {
     await page.goto(`/studio/#/new/files/${prefix}seen.ttl`);
     await page.getByText('Samples need the role operator.').waitFor();
-    expect(await page.getByRole('button', { name: 'Add input' }).getAttribute('aria-disabled')).toBe('true');
+    await expectSoon(() => page.getByRole('button', { name: 'Add input' }).getAttribute('aria-disabled'), 'true');
     await expectAccessible(page);
   },
   { role: 'viewer' },

@@ -35,7 +35,9 @@ const studio = await useStudio(async () => {
 const input = await slowInput(20);
 afterAll(() => input.close());
 
-studio.soakTest('a worker dies during a preview, and another one answers', async ({ page, prefix, ask }) => {
+studio.soakTest('a worker dies during a preview, and another one answers', async ({ page, prefix, ask, expectError }) => {
+  // Where the other one takes long to start, the service says so, and is asked again.
+  expectError(/status of 503.*studio\/(samples|previews)/);
   const first = await startWorker();
   const name = `${prefix}people.ttl`;
   const text = `@prefix rml: <http://w3id.org/rml/> .
@@ -58,7 +60,7 @@ studio.soakTest('a worker dies during a preview, and another one answers', async
   const askedBefore = input.count();
   await startWorker();
   input.release();
-  await preview.getByText('20 statements of 20 records').waitFor({ timeout: 30_000 });
+  await preview.getByText('20 statements of 20 records').waitFor();
   expect(input.count()).toBeGreaterThan(askedBefore);
   expect(await preview.getByRole('alert').count()).toBe(0);
 });

@@ -3,7 +3,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from '@jest/globals';
 import type { Locator } from 'playwright-core';
-import { expectAccessible, useStudio, type Visit } from '../support/browser.ts';
+import { expectAccessible, expectSoon, useStudio, type Visit } from '../support/browser.ts';
 
 const studio = await useStudio();
 
@@ -47,7 +47,7 @@ studio.test('statements with prefixes, each with the record and the values that 
   await preview.getByText('Made by Person, line 3').waitFor();
   const detail = preview.getByRole('region', { name: /"Bo"/ });
   await detail.getByText(`Record 2 of ${visit.prefix}people.csv`).waitFor();
-  expect(await detail.locator('dt').allTextContents()).toEqual(expect.arrayContaining(['id', 'name']));
+  await expectSoon(() => detail.locator('dt').allTextContents(), expect.arrayContaining(['id', 'name']));
   await expectAccessible(visit.page);
   // Of a join, with the record of the parent.
   await preview.getByRole('button', { name: /ex:town/ }).click();
@@ -64,16 +64,18 @@ studio.test('the graph, drawn: nodes by arrows, their statements, and what makes
   const ada = preview.getByRole('button', { name: /person\/1.*Person.*"Ada"/ });
   await ada.focus();
   await visit.page.keyboard.press('ArrowRight');
-  expect(await visit.page.evaluate(() => (document.activeElement as HTMLElement).dataset.node)).toBe('<https://example.org/town/BS>');
+  const nodeInFocus = () => visit.page.evaluate(() => (document.activeElement as HTMLElement).dataset.node);
+  await expectSoon(nodeInFocus, '<https://example.org/town/BS>');
   await visit.page.keyboard.press('Enter');
   const own = preview.getByRole('list', { name: /Statements of .*town\/BS/ });
-  expect(await own.getByRole('button').count()).toBe(2);
+  await expectSoon(() => own.getByRole('button').count(), 2);
   await own.getByRole('button', { name: /person\/1/ }).click();
   await preview.getByText('joined with').waitFor();
   await expectAccessible(visit.page);
   await preview.getByRole('button', { name: 'N-Quads' }).click();
   const lines = preview.getByRole('list', { name: 'N-Quads' }).getByRole('button');
-  expect(await lines.allTextContents()).toContain('<https://example.org/person/2> <https://example.org/name> "Bo" .');
+  const bo = '<https://example.org/person/2> <https://example.org/name> "Bo" .';
+  await expectSoon(() => lines.allTextContents(), expect.arrayContaining([bo]));
 });
 
 studio.test('the records of a triples map, and why one gives no statement', async (visit) => {
@@ -85,12 +87,12 @@ studio.test('the records of a triples map, and why one gives no statement', asyn
   await preview.getByRole('button', { name: 'Records' }).click();
   const table = preview.getByRole('region', { name: 'The first records of Person' });
   await table.waitFor();
-  expect(await table.getByRole('columnheader').allTextContents()).toEqual(['Record', 'id', 'name', 'town', 'Statements']);
+  await expectSoon(() => table.getByRole('columnheader').allTextContents(), ['Record', 'id', 'name', 'town', 'Statements']);
   await table.getByRole('row', { name: '1 1 http://e/ada BS 2' }).waitFor();
   await table.getByRole('row', { name: /^2 2 http:\/\/e\/< ZZ 0 ?Rejected: An IRI may not hold/ }).waitFor();
   await expectAccessible(visit.page);
   await preview.getByRole('checkbox', { name: 'Only those without statements' }).check();
-  expect(await table.getByRole('row').count()).toBe(2);
+  await expectSoon(() => table.getByRole('row').count(), 2);
   await preview.getByRole('combobox', { name: 'Records of' }).selectOption('Town');
   await preview.getByText('Each of the first records gives a statement.').waitFor();
 });

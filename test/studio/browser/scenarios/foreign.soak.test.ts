@@ -34,6 +34,7 @@ async function changed({ page, ask, prefix }: Visit, file: string, number: numbe
   await page.getByRole('heading', { name, level: 1 }).waitFor();
   await page.getByRole('tab', { name: 'Outline' }).click();
   const entities = row(page, /^entity /);
+  await page.getByRole('tabpanel').waitFor();
   if ((await entities.count()) === 0) return 'nothing drawn';
   const before = await entities.count();
   await entities.first().click();

@@ -1,7 +1,8 @@
 /** What is read of several levels: fields of one list together, fields of a parent, and paths upwards in XML; and the inspector as a drawer. */
 import { expect } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { expectAccessible, useStudio } from '../support/browser.ts';
+import { expectAccessible, expectSoon, hasFocus, useStudio } from '../support/browser.ts';
+import { placeOf } from '../support/canvas.ts';
 import { openShop, row } from '../support/shop.ts';
 
 const studio = await useStudio();
@@ -41,7 +42,7 @@ studio.soakTest('several-fields-of-one-list-do-not-multiply: they are saved as a
   await nquads(page).filter({ hasText: '"A0 x 1"' }).waitFor();
   expect(await nquads(page).filter({ hasText: '"A0 x 2"' }).count()).toBe(0);
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByText('Saved', { exact: false }).first().waitFor();
+  await page.getByText('Everything is saved').waitFor();
   const { text } = (await (await ask(`/studio/mappings/${prefix}shop.ttl`)).json()) as { readonly text: string };
   expect(text).toContain('rml:LogicalView');
   await page.reload();
@@ -122,8 +123,8 @@ studio.soakTest('from 1024 pixels the inspector is a drawer: opened by its butto
   expect(await button.getAttribute('aria-expanded')).toBe('false');
   await button.click();
   await inspector(page).getByRole('combobox', { name: 'Template' }).waitFor();
-  const [canvas, drawer] = await Promise.all([page.getByRole('main').boundingBox(), inspector(page).boundingBox()]);
-  expect((canvas?.x ?? 0) + (canvas?.width ?? 0)).toBeCloseTo((drawer?.x ?? 0) + (drawer?.width ?? 0), 0);
+  const [canvas, drawer] = await Promise.all([placeOf(page.getByRole('main')), placeOf(inspector(page))]);
+  expect(canvas.x + canvas.width).toBeCloseTo(drawer.x + drawer.width, 0);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1024);
   await expectAccessible(page);
   await inspector(page)
@@ -132,7 +133,7 @@ studio.soakTest('from 1024 pixels the inspector is a drawer: opened by its butto
     .focus();
   await page.keyboard.press('Escape');
   await inspector(page).waitFor({ state: 'hidden' });
-  expect(await button.evaluate((one) => one === document.activeElement)).toBe(true);
+  await expectSoon(() => hasFocus(button), true);
   await expectAccessible(page);
   await page.setViewportSize({ width: 1280, height: 800 });
   await inspector(page).getByRole('combobox', { name: 'Template' }).waitFor();

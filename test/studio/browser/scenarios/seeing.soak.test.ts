@@ -59,6 +59,7 @@ studio.soakTest('dark-and-forced-colors: lines, ports and what is selected are s
   const { page } = visit;
   await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
   await drawn(visit);
+  await page.locator('.react-flow__handle[title]').first().waitFor();
   await expectAccessible(page);
   const colours = await page.evaluate(() => {
     const of = (selector: string, property: string, pseudo?: string): string => {

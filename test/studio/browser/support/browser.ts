@@ -12,7 +12,7 @@
  */
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { SHARED_START_MS, type SharedStudio, sharedStudio } from '../../../servers/shared/shared.ts';
 import { missingChromium, STUDIO_TOKENS } from '../../../servers/studio/studio.ts';
 import { soakTest, test } from '../../../support/jest/extent.ts';
@@ -49,7 +49,26 @@ export interface Studio {
   readonly soakTest: Case;
 }
 
-const WAIT_MS = 15_000;
+/** Against hanging alone: what is waited for comes when the machine has time for it. */
+const WAIT_MS = 60_000;
+const LOOK_MS = 20;
+
+/** Waits until what is read is as it should be: the page goes on by itself, also while it is read. */
+export async function expectSoon(read: () => unknown, wanted: unknown): Promise<void> {
+  const deadline = performance.now() + WAIT_MS;
+  for (;;) {
+    const found = await read();
+    try {
+      return expect(found).toEqual(wanted);
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
+}
+
+/** Whether the focus is on an element, or in it. */
+export const hasFocus = (target: Locator): Promise<boolean> => target.evaluate((element) => element.contains(document.activeElement));
 
 /** A service with `STUDIO_API_TOKENS`. */
 export interface OwnService {
@@ -96,6 +115,7 @@ async function visit(
   const context = await browser.newContext({ viewport: size, colorScheme: scheme, baseURL: url, reducedMotion: 'reduce' });
   const faults: string[] = [];
   const expected: RegExp[] = [];
+  let page: Page | undefined;
   try {
     // Requests elsewhere are not even sent.
     await context.route(
@@ -114,7 +134,7 @@ async function visit(
       },
       role === 'nobody' ? undefined : STUDIO_TOKENS[role],
     );
-    const page = await context.newPage();
+    page = await context.newPage();
     page.setDefaultTimeout(WAIT_MS);
     page.on('console', (message) => {
       const text = `${message.text()} ${message.location().url}`;
@@ -129,9 +149,12 @@ async function visit(
     await act({ page, context, url, directory, prefix, ask, expectError: (pattern) => void expected.push(pattern) });
     expect(faults).toEqual([]);
   } catch (error) {
-    // What the page has said often says why an element never came.
-    if (faults.length > 0 && error instanceof Error) error.message += `\n${faults.join('\n')}`;
-    throw error;
+    // What the page has said, and shows, often says why an element never came.
+    const shown = await page
+      ?.locator('body')
+      .innerText({ timeout: 1_000 })
+      .catch(() => '');
+    throw new Error([(error as Error).message, ...faults, shown].join('\n'), { cause: error });
   } finally {
     await context.close();
   }

@@ -15,9 +15,19 @@ export async function dropField(
   await page.getByRole('menuitem', { name: as }).click();
 }
 
+/** Where an element stands, once it moves no more. */
+export async function placeOf(
+  target: Locator,
+): Promise<{ readonly x: number; readonly y: number; readonly width: number; readonly height: number }> {
+  const element = await target.elementHandle();
+  await element?.waitForElementState('stable');
+  const box = await element?.boundingBox();
+  if (box === null || box === undefined) throw new Error('it is not on the page');
+  return box;
+}
+
 async function middleOf(target: Locator): Promise<readonly [number, number]> {
-  const box = await target.boundingBox();
-  if (box === null) throw new Error('it is not on the page');
+  const box = await placeOf(target);
   return [box.x + box.width / 2, box.y + box.height / 2];
 }
 

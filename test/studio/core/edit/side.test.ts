@@ -3,7 +3,8 @@ import { describe, expect } from '@jest/globals';
 import { COMMANDS } from '../../../../studio/core/commands/all.ts';
 import { findingsIn } from '../../../../studio/core/commands/invariants.ts';
 import type { Element, Input, StudioDocument } from '../../../../studio/core/document.ts';
-import { restored, sideOf } from '../../../../studio/core/edit/side.ts';
+import { readEdited } from '../../../../studio/core/edit/edit.ts';
+import { apartBy, restored, sideOf } from '../../../../studio/core/edit/side.ts';
 import { NOTHING_SHOWN } from '../../../../studio/core/edit/side-file.ts';
 import { recordsOf } from '../../../../studio/core/elements/records.ts';
 import { print } from '../../../../studio/core/print/print.ts';
@@ -29,22 +30,14 @@ async function isValid(document: StudioDocument): Promise<boolean> {
 /** What the service keeps, opened. */
 async function openedAgain(document: StudioDocument): Promise<StudioDocument> {
   const { text = '' } = await print(document, document.language);
-  const found = (await read(text, undefined)).document;
-  return restored(found, parsed(sideOf(document, SHOP_SCHEMA, NOTHING_SHOWN))).document;
+  const side = parsed(sideOf(document, SHOP_SCHEMA, NOTHING_SHOWN));
+  return restored((await read(text, undefined, apartBy(side))).document, side).document;
 }
 
 const places = (document: StudioDocument): unknown =>
   recordsOf(document, 'place')
     .map(({ of, x, y, pinned }) => [of, x, y, pinned])
     .sort();
-
-/** A text has one entity for entities with the same identifier. */
-const isKept = (document: StudioDocument, again: StudioDocument, element: Element): boolean => {
-  if (element.kind === 'input') return true;
-  if (element.kind !== 'entity') return false;
-  const same = recordsOf(document, 'entity').filter(({ identifier }) => JSON.stringify(identifier) === JSON.stringify(element.identifier));
-  return same.length === 1 || again.records.has(element.id);
-};
 
 const nameIn =
   ({ records }: StudioDocument) =>
@@ -82,15 +75,41 @@ describe('a model that is saved and opened again', () => {
     }
     const again = await openedAgain(document);
     expect(findingsIn(again).filter(({ severity }) => severity === 'error')).toEqual([]);
-    const kept = [...document.records.values()].filter((one) => isKept(document, again, one));
+    const kept = [...document.records.values()].filter(({ kind }) => kind === 'input' || kind === 'entity');
     expect(kept.map(nameIn(again))).toEqual(kept.map(nameIn(document)));
     expect(kept.map(placeIn(again))).toEqual(kept.map(placeIn(document)));
-    // Of entities that are one in the text, the edges go with the other one.
     const loose = recordsOf(document, 'edge').filter(
       ({ predicates, from, to }) => predicates.length === 0 && [from, to].every((id) => again.records.has(id)),
     );
     expect(loose.filter(({ id }) => !again.records.has(id))).toEqual([]);
     expect([again.expert, again.rejected ?? []]).toEqual([document.expert, document.rejected ?? []]);
+  });
+
+  test('has triples maps of one subject apart, as they were shown, also while the text is edited, until they are one again', async () => {
+    const text = `@prefix rml: <http://w3id.org/rml/> .
+@prefix ex: <http://example.org/> .
+<#people> rml:source [ a rml:FilePath ; rml:root rml:MappingDirectory ; rml:path "people.csv" ] ; rml:referenceFormulation rml:CSV .
+<#Name> rml:logicalSource <#people> ; rml:subjectMap [ rml:template "http://example.org/{id}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:name ; rml:objectMap [ rml:reference "name" ] ] .
+<#Age> rml:logicalSource <#people> ; rml:subjectMap [ rml:template "http://example.org/{id}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:age ; rml:objectMap [ rml:reference "age" ] ] .
+`;
+    const opened = async (of: string, side: unknown): Promise<StudioDocument> =>
+      restored((await read(of, undefined, apartBy(side))).document, side).document;
+    const saved = (document: StudioDocument): unknown => parsed(sideOf(document, new Map(), NOTHING_SHOWN));
+    const partsIn = (document: StudioDocument): unknown => recordsOf(document, 'entity').map(({ id, name, parts }) => [id, name, parts]);
+    const one = await opened(text, undefined);
+    const [entity] = recordsOf(one, 'entity');
+    const split = COMMANDS['split-part'].perform(one, { id: entity?.id as string, part: '#Age' });
+    if (isRefusal(split)) throw new Error(split.sentence);
+    expect(recordsOf(split, 'entity').map(({ parts }) => parts)).toEqual([['#Name'], ['#Age']]);
+    const again = await opened(text, saved(split));
+    expect(partsIn(again)).toEqual(partsIn(split));
+    const edited = (await readEdited(again, text.replace('ex:age', 'ex:years'))).document;
+    expect(partsIn(edited)).toEqual(partsIn(split));
+    const merged = COMMANDS['merge-parts'].perform(edited, { ids: recordsOf(edited, 'entity').map(({ id }) => id) });
+    if (isRefusal(merged)) throw new Error(merged.sentence);
+    expect(recordsOf(await opened(text, saved(merged)), 'entity').map(({ parts }) => parts)).toEqual([['#Name', '#Age']]);
   });
 
   test('has the blocks that nobody has moved where the layout has put them, and what was unfolded', async () => {

@@ -8,11 +8,11 @@ import type { Language } from '../../../../studio/core/document.ts';
 import { baseOf } from '../../../../studio/core/elements/base.ts';
 import { print } from '../../../../studio/core/print/print.ts';
 import { read } from '../../../../studio/core/read/read.ts';
+import { patternsOf } from '../../../../studio/core/text/patterns.ts';
 import { share, sharedTest, test } from '../../../support/jest/extent.ts';
 import { Random, soakSeeds } from '../../../support/random.ts';
 import { canonical } from '../support/canonical.ts';
 import { attribute, edge, entity, input, join, model, reads, template } from '../support/model.ts';
-import { patternsOf } from '../support/patterns.ts';
 import { randomDocument } from '../support/random-document.ts';
 
 const LANGUAGES = ['rml', 'legacy', 'r2rml', 'yarrrml'] as const satisfies readonly Language[];
@@ -66,7 +66,7 @@ describe('a model of a shop', () => {
       const { text, diagnostics } = await print(document, language);
       expect(text).toBeUndefined();
       expect(diagnostics.map(({ message }) => message)).toEqual([
-        'pairs cannot be written: it reads several fields of one list together, which a mapping says by a logical view, and only RML has these: save the model as RML, or use one field of the list',
+        'pairs cannot be written: it reads several fields of one list together, which a mapping says by a logical view, and only today’s RML has these: save the model as that, or use one field of the list',
       ]);
     }
   });

@@ -16,9 +16,9 @@ import { baseOf } from '../../../../studio/core/elements/base.ts';
 import { recordsOf } from '../../../../studio/core/elements/records.ts';
 import { print } from '../../../../studio/core/print/print.ts';
 import { read } from '../../../../studio/core/read/read.ts';
+import { patternsOf } from '../../../../studio/core/text/patterns.ts';
 import { readManifest } from '../../../conformance/manifest.ts';
 import { soakTest, test } from '../../../support/jest/extent.ts';
-import { patternsOf } from '../support/patterns.ts';
 
 const folder = process.env.CONFORMANCE_CASES;
 const cases = folder === undefined ? [] : (readManifest(folder) ?? []);

@@ -106,7 +106,10 @@ export class RandomCommands {
           .map(({ key }) => key),
       }),
       'edit-text': () => ({
-        document: { ...document, text: { ...document.text, text: `${document.text.text}# ${random.between(0, 9)}\n` } },
+        document: {
+          ...document,
+          text: { ...document.text, text: `${document.text.text.replace(/(?<=.)$/, '\n')}# ${random.between(0, 9)}\n` },
+        },
       }),
       remove: () => ({ ids: this.#some(document) }),
       duplicate: () => ({ ids: this.#some(document) }),

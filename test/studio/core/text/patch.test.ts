@@ -2,29 +2,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from '@jest/globals';
-import { readMapping } from '../../../../src/mapping/parse/read.ts';
 import { COMMANDS } from '../../../../studio/core/commands/all.ts';
-import type { Command } from '../../../../studio/core/commands/command.ts';
-import type { Id, Language, StudioDocument } from '../../../../studio/core/document.ts';
-import { baseOf } from '../../../../studio/core/elements/base.ts';
+import type { Id } from '../../../../studio/core/document.ts';
 import { fieldsOf } from '../../../../studio/core/elements/expressions.ts';
 import { nameOf } from '../../../../studio/core/elements/names.ts';
 import { recordsOf } from '../../../../studio/core/elements/records.ts';
-import type { Schema, SchemaField } from '../../../../studio/core/elements/schema.ts';
-import { begin, perform, type Session, undo } from '../../../../studio/core/history/history.ts';
+import type { Schema } from '../../../../studio/core/elements/schema.ts';
 import { pathKey } from '../../../../studio/core/levels.ts';
 import { print } from '../../../../studio/core/print/print.ts';
 import { read } from '../../../../studio/core/read/read.ts';
-import { isRefusal, type Refusal } from '../../../../studio/core/rules/verdict.ts';
-import { patch } from '../../../../studio/core/text/patch.ts';
-import { readManifest } from '../../../conformance/manifest.ts';
 import { share, sharedTest, soakTest, test } from '../../../support/jest/extent.ts';
 import { Random, soakSeeds } from '../../../support/random.ts';
 import { path } from '../support/model.ts';
-import { patternsOf } from '../support/patterns.ts';
-import { RandomCommands } from '../support/random-command.ts';
+import { changesOf, files, folder, follow, idOf, opened, schemaOf, textAfter } from '../support/patching.ts';
 import { randomDocument } from '../support/random-document.ts';
-import { SHOP_SCHEMA } from '../support/shop.ts';
 
 const LEGACY = `# Orders of the shop
 @prefix rr: <http://www.w3.org/ns/r2rml#> .
@@ -50,34 +41,6 @@ const LEGACY = `# Orders of the shop
     rr:predicateObjectMap <#Name>, [ rr:predicate ex:knows, ex:likes ; rr:object ex:a, ex:b ] .
 <#Name> rr:predicate ex:name ; rr:objectMap [ rml:reference "name" ] .
 `;
-
-const opened = async (text: string, language?: Language): Promise<StudioDocument> => (await read(text, language)).document;
-
-/** The text after one command. */
-function textAfter<A>(document: StudioDocument, command: Command<A>, argument: A): string | Refusal {
-  const done = perform(begin(document), command, argument, patch);
-  return isRefusal(done) ? done : done.session.document.text.text;
-}
-
-const idOf = (document: StudioDocument, kind: Parameters<typeof recordsOf>[1], name: string): Id => {
-  const found = recordsOf(document, kind).find(({ id }) => nameOf(document, id) === name);
-  if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
-  return found.id;
-};
-
-/** Lines that only one of the texts has: `- ` of the first, `+ ` of the second. */
-function changesOf(before: string, now: string | Refusal): readonly string[] {
-  if (typeof now !== 'string') return [now.sentence];
-  const [old, next] = [before.split('\n'), now.split('\n')];
-  let start = 0;
-  while (start < old.length && old[start] === next[start]) start++;
-  let end = 0;
-  while (end < Math.min(old.length, next.length) - start && old.at(-1 - end) === next.at(-1 - end)) end++;
-  return [
-    ...old.slice(start, old.length - end).map((line) => `- ${line}`),
-    ...next.slice(start, next.length - end).map((line) => `+ ${line}`),
-  ];
-}
 
 describe('a foreign text', () => {
   test('keeps everything but the predicate that is changed', async () => {
@@ -238,69 +201,6 @@ describe('a foreign logical view', () => {
   });
 });
 
-/** Steps whose text says what the document says. */
-async function follow(document: StudioDocument, random: Random, schema: Schema, steps: number): Promise<number> {
-  const commands = new RandomCommands(random, schema);
-  // What is told by its whole triples map alone may get further edges beside it.
-  const maps = new Set(recordsOf(document, 'entity').flatMap(({ id }) => (document.text.anchors.get(id) ?? []).map(({ from }) => from)));
-  const kept = recordsOf(document, 'text').flatMap(({ anchor: { from, to } }) =>
-    maps.has(from) ? [] : [document.text.text.slice(from, to)],
-  );
-  let session: Session = begin(document);
-  let written = 0;
-  for (let i = 0; i < steps; i++) {
-    // Another name of a prefix is written wherever it is used, also in what is kept.
-    const without = recordsOf(document, 'text').length === 0 ? [] : (['rename-prefix'] as const);
-    const { command, argument } = commands.next(session.document, ['fold', 'set-expert', ...without]);
-    const done = perform(session, command, argument, patch);
-    if (isRefusal(done)) {
-      expect(done.sentence).toMatch(/^\S.*\.$/s);
-      continue;
-    }
-    const changed = done.session.document.text.text !== session.document.text.text;
-    session = done.session;
-    if (!changed) continue;
-    written++;
-    const { text, anchors } = session.document.text;
-    for (const ranges of anchors.values())
-      for (const { from, to } of ranges) expect(from >= 0 && from < to && to <= text.length).toBe(true);
-    for (const part of kept) expect(text).toContain(part);
-    await expectSame(session.document, recordsOf(session.document, 'text').length > 0);
-  }
-  while (session.done.length > 0) session = undo(session);
-  expect(session.document.text.text).toBe(document.text.text);
-  return written;
-}
-
-/** The text says what is drawn, and no more than that and what is kept. */
-async function expectSame(document: StudioDocument, hasMore: boolean): Promise<void> {
-  const options = { baseIri: baseOf(document.language, document.base) };
-  const printed = await print(document, document.language);
-  if (printed.text === undefined || printed.text === '') return;
-  const [now, meant] = await Promise.all([document.text.text, printed.text].map((text) => readMapping([{ name: 'a.ttl', text }], options)));
-  const errorsOf = (result: typeof now): readonly string[] =>
-    (result?.diagnostics ?? []).flatMap(({ severity, message }) => (severity === 'error' ? [message] : [])).sort();
-  const context = `${document.text.text}\n-----\n${printed.text}`;
-  if (!hasMore && JSON.stringify(errorsOf(now)) !== JSON.stringify(errorsOf(meant))) throw new Error(`${errorsOf(now)}\n${context}`);
-  if (errorsOf(meant).length > 0 || now === undefined || meant === undefined) return;
-  // Quoted triples have no pattern.
-  if (hasMore && JSON.stringify(now.mapping).includes('"kind":"star"')) return;
-  const [here, there] = [patternsOf(now.mapping), patternsOf(meant.mapping)];
-  const missing = there.filter((one) => !here.includes(one));
-  const more = hasMore ? [] : here.filter((one) => !there.includes(one));
-  if (missing.length > 0 || more.length > 0)
-    throw new Error(`${errorsOf(now)}\nmissing ${missing.join('\n')}\nmore ${more.join('\n')}\n${context}`);
-}
-
-/** Fields that inputs of their formats may have. */
-const schemaOf = (document: StudioDocument): Schema =>
-  new Map(
-    recordsOf(document, 'input').map(({ id, format }) => [
-      id,
-      SHOP_SCHEMA.get(format === 'json' ? 'orders' : format === 'xml' ? 'parts' : 'people') as ReadonlyMap<string, SchemaField>,
-    ]),
-  );
-
 describe('after random commands', () => {
   sharedTest.each(share(20, soakSeeds(1, 200)))('a random text says what is drawn: seed %i', async (seed) => {
     const random = new Random(seed);
@@ -312,9 +212,6 @@ describe('after random commands', () => {
   });
 });
 
-const folder = process.env.CONFORMANCE_CASES;
-const cases = folder === undefined ? [] : (readManifest(folder) ?? []);
-const files = [...new Set(cases.flatMap(({ dir, mapping }) => (mapping === null ? [] : [join(dir, mapping)])))];
 const suites = folder === undefined ? soakTest.skip : soakTest;
 
 describe('the mappings of public suites (skipped where CONFORMANCE_CASES names no folder)', () => {

@@ -1,8 +1,8 @@
 /** Where values of a text of YARRRML stand. */
 import { isCollection, isPair, parseDocument, visit } from 'yaml';
-import type { Origin } from '../../../src/mapping/model/model.ts';
-import type { Anchor } from '../document.ts';
-import { lineOffsets, type Places } from './places.ts';
+import type { Origin } from '../../../../src/mapping/model/model.ts';
+import type { Anchor } from '../../document.ts';
+import { lineOffsets, type Places } from '../places.ts';
 
 export function yamlPlaces(text: string): Places {
   const offsets = lineOffsets(text);

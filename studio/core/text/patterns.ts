@@ -11,10 +11,10 @@ import type {
   ReferencingObjectMap,
   TermMap,
   TriplesMap,
-} from '../../../../src/mapping/model/model.ts';
-import { DEFAULT_GRAPH_IRIS } from '../../../../src/mapping/model/model.ts';
-import { parseReference } from '../../../../src/paths/json/parse.ts';
-import { parsePath } from '../../../../src/paths/xml/path.ts';
+} from '../../../src/mapping/model/model.ts';
+import { DEFAULT_GRAPH_IRIS } from '../../../src/mapping/model/model.ts';
+import { parseReference } from '../../../src/paths/json/parse.ts';
+import { parsePath } from '../../../src/paths/xml/path.ts';
 
 const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 

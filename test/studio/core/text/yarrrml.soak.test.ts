@@ -1,0 +1,1 @@
+import './yarrrml.test.ts';
