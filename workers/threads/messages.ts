@@ -42,7 +42,7 @@ export type FromThread =
   | { readonly kind: 'progress'; readonly progress: RunProgress }
   /** The target is waited for; undefined: it is not any more. */
   | { readonly kind: 'waiting'; readonly outage: TargetOutage | undefined }
-  /** What the thread holds: its heap, and buffers beside it. */
+  /** What the thread holds: its heap, buffers beside it, and what the run's own threads hold. */
   | { readonly kind: 'memory'; readonly bytes: number }
   /** The run is cut; waits for `commit` or `abort`, and holds the state of the data until then. */
   | { readonly kind: 'cut'; readonly slices: readonly RunSlice[] }
@@ -62,6 +62,8 @@ export interface TaskContext {
   readonly signal: AbortSignal;
   /** Keeps the latest progress for the next report. */
   progress(now: RunProgress): void;
+  /** As that of `RunHooks`. */
+  memory(bytes: number): void;
   /** Resolves to the answer to `cut` or `mapped`; rejects with the reason of the signal. */
   ask(question: FromThread): Promise<readonly SliceResult[]>;
 }

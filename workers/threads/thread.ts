@@ -40,6 +40,8 @@ interface CurrentTask {
   allow: (slices: readonly SliceResult[]) => void;
   /** Since the last report. */
   progress: RunProgress | undefined;
+  /** What the run's own threads hold. */
+  threadBytes: number;
 }
 
 /** The running task. */
@@ -61,12 +63,15 @@ port.on('message', (message: ToThread) => {
 
 async function execute(command: ThreadCommand): Promise<void> {
   const stop = new AbortController();
-  const now: CurrentTask = { stop, allow: () => undefined, progress: undefined };
+  const now: CurrentTask = { stop, allow: () => undefined, progress: undefined, threadBytes: 0 };
   current = now;
   const context: TaskContext = {
     signal: stop.signal,
     progress: (progress) => {
       now.progress = progress;
+    },
+    memory: (bytes) => {
+      now.threadBytes = bytes;
     },
     ask: (question) =>
       new Promise((resolve, reject) => {
@@ -78,7 +83,7 @@ async function execute(command: ThreadCommand): Promise<void> {
   };
   const reporting = setInterval(() => {
     const { heapTotal, external } = process.memoryUsage();
-    post({ kind: 'memory', bytes: heapTotal + external });
+    post({ kind: 'memory', bytes: heapTotal + external + now.threadBytes });
     if (now.progress !== undefined) post({ kind: 'progress', progress: now.progress });
     now.progress = undefined;
   }, REPORT_MS);
@@ -191,7 +196,7 @@ interface Mapped {
 /** Maps into temporary files of the task. They are removed if mapping or `end` throws. */
 async function mapInto<R>(
   task: Task,
-  { signal, progress }: TaskContext,
+  { signal, progress, memory }: TaskContext,
   end: (mapped: Mapped) => Promise<R>,
   subjects?: SubjectFile,
 ): Promise<R> {
@@ -207,7 +212,7 @@ async function mapInto<R>(
   try {
     sink = await openFileSink({ directory, name: `${name}.${FORMAT_EXTENSION[format]}`, format, attempt });
     const subject = subjects === undefined ? {} : { subject: (token: string) => subjects.add(token) };
-    const report = await engine.executeRun(task.request, sink, { signal, progress, reject, openTarget: targets.open, ...subject });
+    const report = await engine.executeRun(task.request, sink, { signal, progress, memory, reject, openTarget: targets.open, ...subject });
     signal.throwIfAborted();
     return await end({ sink, targets, rejected, report, first });
   } catch (error) {
