@@ -49,7 +49,7 @@ describe('the verdict', () => {
     const directory = await directoryForTest();
     const ledger = new GroundTruth(join(directory, 'ledger.ndjson'), []);
     const all = events.map(([at, event]): QueueEvent => ({ at, event, due: 0 }));
-    const spans = free.map(([from, to]) => ({ from, to }));
+    const spans = free.map(([from, to]) => ({ from, to, worker: 'worker-1' }));
     const delays = { longest: () => 0 } as unknown as Parameters<typeof judgeWaits>[2];
     const { work } = SERVICE_QUEUES['sql-transformer'];
     judgeWaits({ [work]: new Map([['r1', all]]) }, { [work]: spans }, delays, ledger);

@@ -45,7 +45,12 @@ export interface Records {
   readonly events: JobEvents;
   readonly recoveries: readonly Recovery[];
   /** By queue: spans in which a running worker had capacity for a job of it, and the queue was available. */
-  readonly free: Readonly<Record<string, readonly Span[]>>;
+  readonly free: Readonly<Record<string, readonly FreePlace[]>>;
+}
+
+/** A span in which this worker had capacity. */
+export interface FreePlace extends Span {
+  readonly worker: string;
 }
 
 /** One attempt of a job. */
@@ -90,7 +95,10 @@ export async function readRecords(world: World, logs: readonly InstanceLog[], de
       world.workers.flatMap((worker) => worker.up),
       away,
     );
-    const free = (queue: string): readonly Span[] => minus(freePlaces(world.workers, starts, queue, logs), away);
+    const free = (queue: string): readonly FreePlace[] =>
+      world.workers.flatMap((worker) =>
+        minus(freePlaces(worker, starts, queue, logs), away).map((span) => ({ ...span, worker: worker.name })),
+      );
     const places = Object.fromEntries(names.map((queue) => [queue, free(queue)]));
     const recoveries = starts.flatMap(({ job, queue, killedAt, later: [back, ...later] }): readonly Recovery[] => {
       if (killedAt === undefined || (back?.event !== 'waiting' && back?.event !== 'delayed')) return [];
@@ -110,20 +118,13 @@ export async function readRecords(world: World, logs: readonly InstanceLog[], de
 }
 
 /**
- * Spans in which at least one running worker took jobs of the queue and had capacity for one. While a worker passes from one job to the
+ * Spans in which the worker was running, took jobs of the queue and had capacity for one. While it passes from one job to the
  * next it does not: however long a run waits for its turn, such moments of all others before it do not add up to a free place.
  */
-function freePlaces(
-  workers: readonly FleetProcess[],
-  starts: readonly Start[],
-  queue: string,
-  logs: readonly InstanceLog[],
-): readonly Span[] {
-  return workers.flatMap((worker) => {
-    const held = starts.filter((start) => start.worker === worker && start.queue === queue).map((start) => start.held);
-    const open = minus(worker.up, overlaps(held, CONCURRENCY)).filter((span) => !isHandOver(span, held));
-    return minus(open, leftSpans(worker, serviceOf(queue), logs));
-  });
+function freePlaces(worker: FleetProcess, starts: readonly Start[], queue: string, logs: readonly InstanceLog[]): readonly Span[] {
+  const held = starts.filter((start) => start.worker === worker && start.queue === queue).map((start) => start.held);
+  const open = minus(worker.up, overlaps(held, CONCURRENCY)).filter((span) => !isHandOver(span, held));
+  return minus(open, leftSpans(worker, serviceOf(queue), logs));
 }
 
 /** From the end of one job to the start of another, within the time that delays are measured in. */

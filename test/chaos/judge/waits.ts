@@ -9,7 +9,7 @@ import { RUN_BACKOFF, SLICE_BACKOFF } from '../../../workers/jobs/job-workers.ts
 import { STALLED_SECONDS } from '../fleet/world.ts';
 import { type Latencies, LOOK_MS } from './delays.ts';
 import type { GroundTruth } from './ground-truth.ts';
-import { JOB_QUEUES, type JobEvents, type JobKind, type QueueEvent } from './recovery.ts';
+import { type FreePlace, JOB_QUEUES, type JobEvents, type JobKind, type QueueEvent } from './recovery.ts';
 import { coveredMs, type Span, spanOf } from './spans.ts';
 
 const BACKOFFS: Readonly<Record<JobKind, StalledBackoff>> = { transform: RUN_BACKOFF, slice: SLICE_BACKOFF };
@@ -29,7 +29,7 @@ export interface Waits {
 /** Records violations. `free`: spans in which a worker had capacity for a job of the queue, and the queue was available. */
 export function judgeWaits(
   events: JobEvents,
-  free: Readonly<Record<string, readonly Span[]>>,
+  free: Readonly<Record<string, readonly FreePlace[]>>,
   delays: Latencies,
   ledger: GroundTruth,
 ): Waits {
@@ -43,7 +43,8 @@ export function judgeWaits(
         const limitMs = STALLED_SECONDS * 1_000 + STEPS * (delays.longest(span) + LOOK_MS);
         if (idleMs > limitMs) {
           const waited = `${queue} ${job} waited ${Math.round(idleMs)} ms from ${new Date(span.from).toISOString()} on`;
-          ledger.violation(undefined, `${waited} while there was a free place; ${Math.round(limitMs)} are allowed`);
+          const where = placesWithin(span, free[queue] ?? []);
+          ledger.violation(undefined, `${waited} while there was a free place (${where}); ${Math.round(limitMs)} are allowed`);
         }
         longestIdleMs = Math.max(longestIdleMs, idleMs);
         if (kind === 'transform') longestMs = Math.max(longestMs, span.to - span.from);
@@ -52,6 +53,15 @@ export function judgeWaits(
   }
   return { mostStarts, longestMs, longestIdleMs };
 }
+
+/** As `worker-1 12:00:01.250Z + 400 ms`. */
+const placesWithin = ({ from, to }: Span, places: readonly FreePlace[]): string =>
+  places
+    .map((place) => ({ ...place, from: Math.max(from, place.from), to: Math.min(to, place.to) }))
+    .filter((place) => place.from < place.to)
+    .sort((a, b) => a.from - b.from)
+    .map((place) => `${place.worker} ${new Date(place.from).toISOString().slice(11)} + ${Math.round(place.to - place.from)} ms`)
+    .join(', ');
 
 /** Spans from due to started. */
 function waitsOf(all: readonly QueueEvent[]): readonly Span[] {
