@@ -108,7 +108,7 @@ export async function startWorkers(
       return undefined;
     }
   };
-  const end = new RunEnd(backend.jobChanges, { recordProvenance, publish: options.publish, cleanUp, deleteSources }, logger);
+  const end = new RunEnd(backend, { recordProvenance, publish: options.publish, cleanUp, deleteSources }, logger);
   const jobWorkers = openJobWorkers(services, { backend, pool, settings, snapshot, end, common, logger });
   const cancelling = services.map((service) =>
     backend.worker<CancelPayload, void>(SERVICE_QUEUES[service].cancel, cancelWaiting(service, backend, end, lockMs), common),
@@ -177,6 +177,7 @@ export async function startWorkers(
     await atMost(STOP_GRACE_MS, Promise.all(cancelling.map((worker) => worker.close(!answers))));
     // A question takes seconds at most, and another worker answers it otherwise.
     if (preview !== undefined) await atMost(STOP_GRACE_MS, preview.worker.close(true));
+    await end.close(answers ? STOP_GRACE_MS : 0);
     watch.abort();
     await Promise.all([pool.close(), preview?.close()]);
     logger.info('workers stopped');

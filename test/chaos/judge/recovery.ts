@@ -80,7 +80,7 @@ export interface Recovery {
  */
 const STEPS = 2;
 /** Processes reconnect to the queue within this time (docs/operations.md). */
-const QUEUE_RETURN_MS = 5_000;
+export const QUEUE_RETURN_MS = 5_000;
 
 /** Recoveries of all runs and slices that a killed worker held and that were restarted. */
 export async function readRecords(world: World, logs: readonly InstanceLog[], delays: Latencies): Promise<Records> {
