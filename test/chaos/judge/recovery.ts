@@ -59,7 +59,10 @@ interface Start {
   readonly queue: string;
   readonly worker: FleetProcess;
   readonly killedAt: number | undefined;
-  /** From start to end, or to the death of its worker. */
+  /**
+   * From start to end, or to the death of its worker. An attempt whose lock is lost holds its place until its worker has stopped it, although
+   * the queue has given the job to others.
+   */
   readonly held: Span;
   /** Later events. */
   readonly later: readonly QueueEvent[];
@@ -131,8 +134,12 @@ function freePlaces(worker: FleetProcess, starts: readonly Start[], queue: strin
 export const isHandOver = ({ from, to }: Span, held: readonly Span[]): boolean =>
   to - from < LOOK_MS && held.some((span) => span.to === from) && held.some((span) => span.from === to);
 
-/** Matches log lines, which name the worker, with events of the queue, which name the job. */
-function startsOf(events: ReadonlyMap<string, readonly QueueEvent[]>, queue: string, logs: readonly InstanceLog[]): readonly Start[] {
+/** Matches log lines, which name the worker, with events of the queue, which name the job. Exported for tests. */
+export function startsOf(
+  events: ReadonlyMap<string, readonly QueueEvent[]>,
+  queue: string,
+  logs: readonly InstanceLog[],
+): readonly Start[] {
   const kind = JOB_QUEUES[queue] as JobKind;
   const jobs = new Map<string, string[]>();
   for (const job of events.keys()) {
@@ -140,7 +147,7 @@ function startsOf(events: ReadonlyMap<string, readonly QueueEvent[]>, queue: str
     jobs.set(name, [...(jobs.get(name) ?? []), job]);
   }
   return logs.flatMap(({ process: worker, instance: { killedAt }, lines }) =>
-    lines.flatMap(({ at, msg, run, slice }): readonly Start[] => {
+    lines.flatMap(({ at, msg, run, slice, attempt }): readonly Start[] => {
       if (msg !== STARTED[kind]) return [];
       const named = jobs.get(kind === 'transform' ? String(run) : `${run} ${slice}`) ?? [];
       const taken = named.flatMap((job) => {
@@ -150,9 +157,11 @@ function startsOf(events: ReadonlyMap<string, readonly QueueEvent[]>, queue: str
       });
       const last = taken.sort((a, b) => a.from - b.from).at(-1);
       if (last === undefined) return [];
-      const end = Math.min(last.later[0]?.at ?? Number.POSITIVE_INFINITY, killedAt ?? Number.POSITIVE_INFINITY);
-      const died = killedAt !== undefined && end === killedAt;
-      return [{ job: last.job, queue, worker, killedAt: died ? killedAt : undefined, held: spanOf(last.from, end), later: last.later }];
+      const next = last.later[0]?.at ?? Number.POSITIVE_INFINITY;
+      const death = killedAt ?? Number.POSITIVE_INFINITY;
+      const stopped = lines.findLast((line) => line.run === run && line.slice === slice && line.attempt === attempt)?.at ?? at;
+      const held = spanOf(last.from, Math.min(Math.max(next, stopped), death));
+      return [{ job: last.job, queue, worker, killedAt: death <= next ? killedAt : undefined, held, later: last.later }];
     }),
   );
 }

@@ -24,6 +24,8 @@ export interface Waits {
   readonly longestMs: number;
   /** The longest part of a wait with free capacity. */
   readonly longestIdleMs: number;
+  /** Where there was capacity then. */
+  readonly idlePlaces: string;
 }
 
 /** Records violations. `free`: spans in which a worker had capacity for a job of the queue, and the queue was available. */
@@ -34,6 +36,7 @@ export function judgeWaits(
   ledger: GroundTruth,
 ): Waits {
   let [mostStarts, longestMs, longestIdleMs] = [0, 0, 0];
+  let idlePlaces = '';
   for (const [queue, kind] of Object.entries(JOB_QUEUES)) {
     for (const [job, all] of events[queue] ?? []) {
       if (kind === 'transform') mostStarts = Math.max(mostStarts, all.filter(({ event }) => event === 'active').length);
@@ -43,15 +46,20 @@ export function judgeWaits(
         const limitMs = STALLED_SECONDS * 1_000 + STEPS * (delays.longest(span) + LOOK_MS);
         if (idleMs > limitMs) {
           const waited = `${queue} ${job} waited ${Math.round(idleMs)} ms from ${new Date(span.from).toISOString()} on`;
-          const where = placesWithin(span, free[queue] ?? []);
-          ledger.violation(undefined, `${waited} while there was a free place (${where}); ${Math.round(limitMs)} are allowed`);
+          ledger.violation(
+            undefined,
+            `${waited} while there was a free place (${placesWithin(span, free[queue] ?? [])}); ${Math.round(limitMs)} are allowed`,
+          );
         }
-        longestIdleMs = Math.max(longestIdleMs, idleMs);
+        if (idleMs > longestIdleMs) {
+          longestIdleMs = idleMs;
+          idlePlaces = ` (${queue}: ${placesWithin(span, free[queue] ?? [])})`;
+        }
         if (kind === 'transform') longestMs = Math.max(longestMs, span.to - span.from);
       }
     }
   }
-  return { mostStarts, longestMs, longestIdleMs };
+  return { mostStarts, longestMs, longestIdleMs, idlePlaces };
 }
 
 /** As `worker-1 12:00:01.250Z + 400 ms`. */
