@@ -133,7 +133,7 @@ export async function startWorkers(
       worker.waitUntilReady(),
     ),
   );
-  pool.warm();
+  pool.warm(services.includes('semi-structured-transformer'));
   const watch = new AbortController();
   void watchMemory(pool, snapshot.PROCESS_MEMORY_MB ?? defaultProcessMemoryMb(), logger, watch.signal);
   const registry = await watchWorkerRegistry(backend.settings);
