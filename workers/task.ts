@@ -23,6 +23,8 @@ export interface OutputPlace {
 
 /** One attempt of a run or of a slice. */
 export interface Task {
+  /** Its thread has other small runs to serve meanwhile. It gives the run back if that is not small. */
+  readonly shared?: boolean;
   /** With `slice`: files keep their temporary names; the job that waits for the slices publishes them. */
   readonly request: RunRequest;
   readonly slices: SliceSizes;

@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path';
-import { type Processor, Queue, QueueEvents, type Worker, type WorkerOptions } from 'bullmq';
+import { type Job, type Processor, Queue, QueueEvents, type Worker, type WorkerOptions } from 'bullmq';
 import { BullMQOtel } from 'bullmq-otel';
 import type { Snapshot } from '../../src/config/options/options.ts';
 import type { SharedSettings } from '../../src/config/store.ts';
@@ -41,9 +41,12 @@ export type QueueSecurity = Partial<
   Pick<Snapshot, 'QUEUE_SSL_CA' | 'QUEUE_SSL_CERT' | 'QUEUE_SSL_KEY' | 'QUEUE_SENTINEL_USERNAME' | 'QUEUE_SENTINEL_PASSWORD'>
 >;
 
-export interface WorkerSettings extends Partial<Omit<WorkerOptions, 'connection' | 'prefix' | 'maxStalledCount' | 'skipStalledCheck'>> {
+export interface WorkerSettings<D = unknown, R = unknown>
+  extends Partial<Omit<WorkerOptions, 'connection' | 'prefix' | 'maxStalledCount' | 'skipStalledCheck'>> {
   /** Backoff of its jobs after their worker was lost; undefined: none. A job does not fail because of this, however often it happens. */
   readonly stalledBackoff?: StalledBackoff;
+  /** Called after each attempt, also where the queue has not said whether it has the end of the job. */
+  afterwards?(job: Job<D, R>): void;
 }
 
 /** `close` closes everything created here, in the order: workers, listeners, producers, connections, private server. */
@@ -54,7 +57,7 @@ export interface QueueBackend {
   /** Returns the same object for the same name. */
   queue<D = unknown, R = unknown>(name: string): Queue<D, R>;
   /** Starts by itself only if `settings.autorun` is set. */
-  worker<D = unknown, R = unknown>(name: string, process: Processor<D, R>, settings: WorkerSettings): Worker<D, R>;
+  worker<D = unknown, R = unknown>(name: string, process: Processor<D, R>, settings: WorkerSettings<D, R>): Worker<D, R>;
   /** Delivers events from now on, without the gap that BullMQ leaves before the first one. */
   queueEvents(name: string): Promise<QueueEvents>;
   readonly settings: SharedSettings;
@@ -165,10 +168,10 @@ function makeBackend(driver: Driver, logger: Logger): QueueBackend {
       return queue as unknown as Queue<D, R>;
     },
 
-    worker<D, R>(name: string, process: Processor<D, R>, settings: WorkerSettings): Worker<D, R> {
-      const { stalledBackoff = NO_BACKOFF, stalledInterval = STALLED_MS, ...rest } = settings;
+    worker<D, R>(name: string, process: Processor<D, R>, settings: WorkerSettings<D, R>): Worker<D, R> {
+      const { stalledBackoff = NO_BACKOFF, stalledInterval = STALLED_MS, afterwards, ...rest } = settings;
       const options = { autorun: false, ...rest, skipStalledCheck: true, ...common('consumer') };
-      const worker = track(opened.workers, new RenewingWorker<D, R>(name, process, options, factory), `worker ${name}`);
+      const worker = track(opened.workers, new RenewingWorker<D, R>(afterwards, name, process, options, factory), `worker ${name}`);
       // A check is skipped if the previous one was less than an interval ago. Checking twice per interval guarantees one check in every
       // interval.
       watchStalledJobs(worker as unknown as Worker, driver.recoverStalled, stalledInterval / 2, stalledBackoff);

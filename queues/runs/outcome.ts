@@ -194,6 +194,9 @@ export function encodeOutcome({ failure }: Exclude<Outcome, { readonly state: 'c
   return `${describeFault(Fault.from(failure.detail))}\n${JSON.stringify(failure)}`;
 }
 
+/** Whether the result of a job is an outcome: the work of an earlier version has another result. */
+export const isOutcome = (result: unknown): result is Outcome => typeof result === 'object' && result !== null && 'state' in result;
+
 /** Reads the text of `encodeOutcome`; undefined: it is another text. */
 export function decodeOutcome(reason: string | undefined): Outcome | undefined {
   const failure = jsonOf(reason) as FailureMessage | undefined;

@@ -2,7 +2,7 @@
 import type { QueueEvents } from 'bullmq';
 import { atMost } from '../../src/core/abort.ts';
 import type { Outcome } from '../jobs.ts';
-import { decodeOutcome } from './outcome.ts';
+import { decodeOutcome, isOutcome } from './outcome.ts';
 
 export interface ResultListeners {
   /** Call before a run is created: its outcome is kept, so that `wait` need not ask the queue first. */
@@ -68,7 +68,9 @@ export function openResultListeners(
   const timer = setInterval(() => void poll(), POLL_MS).unref();
 
   for (const one of events) {
-    one.on('completed', ({ jobId, returnvalue }) => take(jobId, returnvalue as unknown as Outcome));
+    one.on('completed', ({ jobId, returnvalue }) => {
+      if (isOutcome(returnvalue)) take(jobId, returnvalue);
+    });
     one.on('failed', ({ jobId, failedReason }) => {
       const outcome = decodeOutcome(failedReason);
       if (outcome !== undefined) return take(jobId, outcome);

@@ -29,7 +29,7 @@ import {
   type ServiceRequest,
 } from '../jobs.ts';
 import type { Runs } from './contract.ts';
-import { cancelledFault, decodeFault, decodeOutcome, failedOutcome } from './outcome.ts';
+import { cancelledFault, decodeFault, decodeOutcome, failedOutcome, isOutcome } from './outcome.ts';
 import { openResultListeners, type ResultListeners } from './result-listeners.ts';
 
 export interface RunPolicy {
@@ -349,7 +349,9 @@ const TYPES_OF: Readonly<Record<RunState, readonly JobType[]>> = {
 /** The outcome that the job contains; for a job that failed otherwise, a failure made from its error. */
 function outcomeOf(job: RunJob): Outcome | undefined {
   if (job.finishedOn === undefined) return undefined;
-  if (job.returnvalue !== null && typeof job.returnvalue === 'object') return job.returnvalue;
+  if (isOutcome(job.returnvalue)) return job.returnvalue;
+  // Of an earlier version. A worker makes an outcome of it (`workers/jobs/earlier-runs.ts`).
+  if (job.returnvalue !== null && typeof job.returnvalue === 'object') return undefined;
   const told = decodeOutcome(job.failedReason);
   if (told !== undefined) return told;
   const fault = job.data.cancelled === true ? cancelledFault() : decodeFault(job.failedReason);

@@ -239,6 +239,8 @@ export interface RunHooks {
   readonly signal?: AbortSignal;
   /** At most about ten times a second. */
   readonly progress?: (progress: Progress) => void;
+  /** What the run's own threads hold together, in bytes, beside the one that calls; at most about four times a second and thread. */
+  readonly memory?: (bytes: number) => void;
   /** Called with the URLs or paths of all documents before the first one is opened. */
   readonly located?: (urls: readonly string[]) => void | Promise<void>;
   /** Called for each rejected record under `skip` and `quarantine`. */

@@ -38,8 +38,8 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
   const started = performance.now();
   const prepared = await prepareRun(request, hooks.signal, request.slice?.snapshots);
   try {
-    const keyed = await keyedMapsOf(request, prepared, hooks.signal);
     await hooks.located?.(prepared.places.flatMap((place) => place?.url ?? []));
+    const keyed = await keyedMapsOf(request, prepared, hooks.signal);
     const outputs = await openOutputs(sink, prepared.plan.targets, hooks);
     const results = await carryOut(request, prepared, keyed, outputs.sink, hooks);
     const targets = outputs.reports();

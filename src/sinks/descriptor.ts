@@ -15,6 +15,7 @@ const syncData = promisify(fdatasyncCallback);
 const BUFFER_BYTES = 1 << 20;
 /** Small runs write little: allocating megabytes for each would keep the garbage collector busy. */
 const FIRST_BYTES = 1 << 14;
+const NOTHING = Buffer.alloc(0);
 /** With those that are being written and the one that is filled, at most nine buffers. */
 const MOST_WAITING = 4;
 /**
@@ -108,14 +109,14 @@ export class DescriptorWriter {
     }
   }
 
-  /** Passes the full buffer on and continues with another one. Waits while too many do. */
-  async #swap(): Promise<void> {
+  /** Passes the full buffer on and continues with another one, if there is more to come. Waits while too many do. */
+  async #swap(more = true): Promise<void> {
     // What has been written meanwhile is known only after a turn of the event loop.
     if (this.#writing !== undefined) await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length >= MOST_WAITING) await this.#sending;
     if (this.#failure !== undefined) throw this.#failure;
     const content = this.#filling.subarray(0, this.#used);
-    this.#filling = this.#free.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
+    this.#filling = this.#free.pop() ?? (more ? Buffer.allocUnsafeSlow(BUFFER_BYTES) : NOTHING);
     this.#used = 0;
     this.#bytes += content.length;
     this.#waiting.push(content);
@@ -164,7 +165,7 @@ export class DescriptorWriter {
 
   /** Resolves when everything has been passed to the operating system. `sha256` is empty without digest. */
   async finish(): Promise<{ readonly bytes: number; readonly sha256: string }> {
-    if (this.#used > 0) await this.#swap();
+    if (this.#used > 0) await this.#swap(false);
     await this.#writing;
     await this.#syncing;
     if (this.#failure !== undefined) throw this.#failure;

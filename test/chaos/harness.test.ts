@@ -7,7 +7,8 @@ import { closeAfterEach } from '../support/closing.ts';
 import { Random } from '../support/random.ts';
 import { diskMb } from './fleet/world.ts';
 import { GroundTruth } from './judge/ground-truth.ts';
-import { isHandOver, type QueueEvent } from './judge/recovery.ts';
+import type { InstanceLog, LogLine } from './judge/logs.ts';
+import { isHandOver, type QueueEvent, startsOf } from './judge/recovery.ts';
 import { judgeWaits } from './judge/waits.ts';
 import { expectedStatements, outputBytes, planLoad } from './load/load.ts';
 import { PRESETS } from './presets.ts';
@@ -49,7 +50,7 @@ describe('the verdict', () => {
     const directory = await directoryForTest();
     const ledger = new GroundTruth(join(directory, 'ledger.ndjson'), []);
     const all = events.map(([at, event]): QueueEvent => ({ at, event, due: 0 }));
-    const spans = free.map(([from, to]) => ({ from, to }));
+    const spans = free.map(([from, to]) => ({ from, to, worker: 'worker-1' }));
     const delays = { longest: () => 0 } as unknown as Parameters<typeof judgeWaits>[2];
     const { work } = SERVICE_QUEUES['sql-transformer'];
     judgeWaits({ [work]: new Map([['r1', all]]) }, { [work]: spans }, delays, ledger);
@@ -75,6 +76,28 @@ describe('the verdict', () => {
     ];
     expect(await violations(waited, [[8_500, 9_500]])).toEqual([]);
     expect(await violations(waited, [[5_000, 9_500]])).toEqual([expect.stringContaining('waited 4000 ms')]);
+  });
+
+  test('takes no place for free in which an attempt is still being stopped', () => {
+    const at = (time: number, event: string): QueueEvent => ({ at: time, event, due: 0 });
+    const events = new Map([['r1', [at(10, 'active'), at(900, 'delayed'), at(900, 'stalled'), at(1_900, 'waiting'), at(2_000, 'active')]]]);
+    const line = (time: number, msg: string, attempt: number) => ({ at: time, msg, run: 'r1', attempt }) as unknown as LogLine;
+    const lines = [line(20, 'run started', 1), line(2_010, 'run started', 2), line(2_500, 'run retried', 1)];
+    const log = (killedAt?: number): InstanceLog =>
+      ({ process: undefined, instance: { killedAt }, lines, errors: [] }) as unknown as InstanceLog;
+    const { work } = SERVICE_QUEUES['sql-transformer'];
+    const held = (killedAt?: number) => startsOf(events, work, [log(killedAt)]).map((start) => [start.held, start.killedAt]);
+    const infinite = Number.POSITIVE_INFINITY;
+    expect(held()).toEqual([
+      [{ from: 10, to: 2_500 }, undefined],
+      [{ from: 2_000, to: infinite }, undefined],
+    ]);
+    // The second attempt dies with the worker, the first one had been lost before.
+    expect(held(2_200)).toEqual([
+      [{ from: 10, to: 2_200 }, undefined],
+      [{ from: 2_000, to: 2_200 }, 2_200],
+    ]);
+    expect(held(800)[0]).toEqual([{ from: 10, to: 800 }, 800]);
   });
 
   test('takes no moment between two jobs of a worker for free capacity', () => {

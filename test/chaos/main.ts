@@ -81,7 +81,7 @@ function summary(report: ChaosReport): string {
     `${totals.counted} outcomes are in the counters, ${totals.unseen} went with killed workers, ${totals.again} were announced again`,
     `from the death of a worker to the next start of its run or slice: ${spread(recoveries.map(({ span }) => span.to - span.from))}`,
     `  while a worker could see to it: ${spread(recoveries.map(({ clockMs }) => clockMs))}; ${nearest(recoveries)}`,
-    `the longest wait of a run for its turn: ${seconds(waits.longestMs)}; with a free place: ${seconds(waits.longestIdleMs)}; most starts of one: ${waits.mostStarts}`,
+    `the longest wait of a run for its turn: ${seconds(waits.longestMs)}; with a free place: ${seconds(waits.longestIdleMs)}${waits.idlePlaces}; most starts of one: ${waits.mostStarts}`,
     `from the return of Redis to a ready API: ${spread(returns)}`,
     `from the last fault to the last outcome: ${seconds(settledMs)}`,
   ].join('\n');

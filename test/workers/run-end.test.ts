@@ -2,15 +2,15 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { UnrecoverableError } from 'bullmq';
+import { type Job, UnrecoverableError } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
-import { type Outcome, SERVICE_QUEUES, type StoredEnd } from '../../queues/jobs.ts';
+import { type Outcome, type RunPayload, SERVICE_QUEUES, type StoredEnd } from '../../queues/jobs.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
 import { openConfig } from '../../src/config/store.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS, quietLogger } from '../../src/core/telemetry/observe.ts';
 import { startWorkers } from '../../workers/host.ts';
-import type { PublishOutcome } from '../../workers/jobs/run-end.ts';
+import { type PublishOutcome, RunEnd } from '../../workers/jobs/run-end.ts';
 import { closeAfterEach } from '../support/closing.ts';
 import { built } from '../support/project-root.ts';
 import { openQueue, uniquePrefix } from '../support/queues/backends.ts';
@@ -27,6 +27,7 @@ interface Opened {
   readonly runs: Awaited<ReturnType<typeof openRuns>>;
   /** Lines of the log, by message. */
   readonly said: readonly string[];
+  readonly logger: Logger;
   /** Starts a worker that takes one run at a time. */
   work(publish?: PublishOutcome): Promise<void>;
 }
@@ -45,6 +46,7 @@ async function open(): Promise<Opened> {
     backend,
     runs,
     said,
+    logger,
     async work(publish) {
       const config = await openConfig({ DATA_DIR: directory, WORKER_CONCURRENCY: 1, LOCK_SECONDS: 2, STALLED_SECONDS: 1 });
       const workers = await startWorkers(backend, config, logger, { engine: ENGINE, services: ['semi-structured-transformer'], publish });
@@ -104,6 +106,65 @@ describe('what follows the end of a run', () => {
     },
     60_000,
   );
+
+  test.each([
+    ['took it without saying so', true],
+    ['did not take it', false],
+  ])(
+    'has one line where the connection broke and the queue %s',
+    async (_, took) => {
+      const { directory, backend, runs, said, work } = await open();
+      const queue = backend.queue<RunPayload, Outcome>(WORK_QUEUE);
+      let taken = false;
+      await work({
+        has: () => true,
+        // In place of an answer that is lost: what the worker does next is refused, since the job is no longer its own.
+        async add({ runId }, outcome) {
+          if (taken) return;
+          taken = true;
+          const job = (await queue.getJob(runId)) as Job<RunPayload, Outcome>;
+          if (took) await job.moveToCompleted(outcome, '0', false);
+          else await job.moveToWait('0');
+        },
+      });
+      const { id } = await runs.submit(tinyRun(directory), {});
+      expect(await runs.outcome(id, 25_000)).toMatchObject({ state: 'completed' });
+      // Where the worker had to take the job again, the line is that of the second end.
+      while (!said.includes('run completed')) await new Promise((resolve) => setTimeout(resolve, 20));
+      await queue.getJob(id);
+      expect(said.filter((line) => line === 'run completed')).toHaveLength(1);
+      expect((await queue.getJob(id))?.attemptsStarted).toBe(took ? 1 : 2);
+    },
+    60_000,
+  );
+
+  test('is told when a queue that was away says that it has it, and not when another one took the run over', async () => {
+    const { directory, backend, runs, said, logger } = await open();
+    let refusals = 2;
+    const queue = ((name: string) => {
+      const real = backend.queue<RunPayload, Outcome>(name);
+      const getJob = async (id: string) => (refusals-- > 0 ? Promise.reject(new Error('the queue is away')) : real.getJob(id));
+      return { getJob };
+    }) as unknown as QueueBackend['queue'];
+    const none = async (): Promise<undefined> => undefined;
+    const hooks = { recordProvenance: none, publish: undefined, cleanUp: none, deleteSources: none };
+    const end = new RunEnd({ jobChanges: backend.jobChanges, queue }, hooks, logger);
+    const fault = new Fault('run/cancelled', 'The run was cancelled');
+    const cancelled = async (isOurs: boolean): Promise<void> => {
+      const { id } = await runs.submit(tinyRun(directory), {});
+      await backend.jobChanges.take(WORK_QUEUE, id, 'mine', 30_000);
+      const job = (await backend.queue<RunPayload, Outcome>(WORK_QUEUE).getJob(id)) as Job<RunPayload, Outcome>;
+      const thrown = await end.process(job, 'mine', async () => ({ fault })).catch((error: Error) => error);
+      if (!isOurs) job.stalledCounter++;
+      await job.moveToFailed(thrown as UnrecoverableError, 'mine');
+      end.afterwards(job);
+    };
+    await cancelled(true);
+    await cancelled(false);
+    await end.close(20_000);
+    expect(said.filter((line) => line === 'run cancelled')).toHaveLength(1);
+    expect(refusals).toBeLessThan(0);
+  }, 60_000);
 
   test('does not happen for a holder that has lost the run', async () => {
     const { directory, backend, runs, work } = await open();

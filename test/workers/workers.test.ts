@@ -221,12 +221,13 @@ describe('files of a run', () => {
     };
     const pool = openPool();
     const database = { jdbcUrl: 'jdbc:postgresql://host/db', user: 'u', password: new Secret('p') };
-    const start = (task: Task) =>
-      pool.runSlice({ ...task, request: { ...task.request, inputs: [{ name: '0', url: 'slow=600' }], database } }, hooks());
-    const newer = start(slice('1-0-2'));
+    const start = (task: Task, url: string) =>
+      pool.runSlice({ ...task, request: { ...task.request, inputs: [{ name: '0', url }], database } }, hooks());
+    // Until the other one has started a thread, however busy the machine is.
+    const newer = start(slice('1-0-2'), 'slow=6000');
     while (!(await readdir(directory)).includes('.Service-r1.nq.1-0-2.part')) await sleep(5);
     await mkdir(join(directory, 'spill', 'Service-r1.1-0-2'), { recursive: true });
-    const late = start(slice('1-0-1'));
+    const late = start(slice('1-0-1'), 'slow=600');
     while (!(await readdir(directory)).includes('.Service-r1.nq.1-0-1.part')) await sleep(5);
     expect((await readdir(join(directory, 'spill'))).includes('Service-r1.1-0-2')).toBe(true);
     const [{ parts }] = [await newer, await late];

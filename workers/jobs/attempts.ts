@@ -27,8 +27,11 @@ export interface JobKind<D extends RunPayload, W, R = W> {
   cleanUp(job: Job<D, R>): Promise<void>;
   /** Called when a job becomes active in this process (1), and when its attempt has ended (-1). */
   onActive(change: 1 | -1): void;
-  /** Ends a job for good. Resolves to its result. @throws what makes BullMQ fail the job for good or take it again */
-  end(job: Job<D, R>, token: string, end: AttemptEnd<W>): Promise<R>;
+  /**
+   * Ends a job for good: with the end that an earlier attempt has stored, or with that of `attempt`, which is made only then. Resolves to its
+   * result. @throws what `attempt` throws; what makes BullMQ fail the job for good or take it again
+   */
+  end(job: Job<D, R>, token: string, attempt: () => Promise<AttemptEnd<W>>): Promise<R>;
 }
 
 /** The part of a kind that is the same where a job is a run: it is needed until somebody cancels it. */
@@ -123,7 +126,7 @@ export class Attempts<D extends RunPayload, W, R = W> {
     this.active.set(stop, id);
     this.kind.onActive(1);
     try {
-      return await this.kind.end(job, token, await this.endOf(job, token, stop));
+      return await this.kind.end(job, token, () => this.endOf(job, token, stop));
     } finally {
       this.active.delete(stop);
       this.kind.onActive(-1);
@@ -132,8 +135,6 @@ export class Attempts<D extends RunPayload, W, R = W> {
 
   /** @throws what makes BullMQ retry the job or requeue it */
   private async endOf(job: Job<D, R>, token: string, stop: AbortController): Promise<AttemptEnd<W>> {
-    // Stored by the worker that had the job before.
-    if (job.data.ended !== undefined) return { fault: lostFault() };
     try {
       return { result: await this.attempt(job, token, stop) };
     } catch (error) {

@@ -26,13 +26,12 @@ export function cancelWaiting(
     const job = await queue.getJob(runId);
     if (job === undefined) return;
     try {
-      await end.process(job, token, { fault: cancelledFault() });
+      await end.process(job, token, async () => ({ fault: cancelledFault() }));
     } catch (error) {
       // The run is taken again later.
       if (error instanceof DelayedError) return;
       if (!(error instanceof UnrecoverableError)) throw error;
-      await job.moveToFailed(error, token);
-      end.recordFailure(job.data, error);
+      await end.fail(job, token, error);
     }
   };
 }

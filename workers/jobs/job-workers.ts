@@ -1,5 +1,5 @@
 /** What takes the transform, write and slice jobs of the services of a process. */
-import type { Processor, Worker } from 'bullmq';
+import type { Job, Processor, Worker } from 'bullmq';
 import type { QueueBackend, WorkerSettings } from '../../queues/backend/backend.ts';
 import type { StalledBackoff } from '../../queues/backend/jobs/stalled-jobs.ts';
 import { type Outcome, type RunPayload, SERVICE_QUEUES, type Service } from '../../queues/jobs.ts';
@@ -67,7 +67,9 @@ function open<D extends RunPayload, W, R>(
 ): JobWorker {
   const process: Processor<D, R> = (job, token) => attempts.process(job, token as string);
   const stalledBackoff = noun === 'run' ? RUN_BACKOFF : SLICE_BACKOFF;
-  const worker = backend.worker<D, R>(queue, process, { ...common, stalledBackoff, concurrency });
+  const afterwards = (job: Job<D, R>): void => end.afterwards(job as unknown as Job<RunPayload, Outcome>);
+  const ofRuns = noun === 'run' ? { afterwards } : {};
+  const worker = backend.worker<D, R>(queue, process, { ...common, ...ofRuns, stalledBackoff, concurrency });
   worker.on('lockRenewalFailed', (ids: string[]) => attempts.lockLost(ids));
   worker.on('stalled', (id: string) => {
     METRICS.stalls.inc();

@@ -5,8 +5,9 @@
  * before that may not be followed by another end, such as a message, the end is stored in the job first, by the holder of its lock. Whoever takes
  * the job again goes on from there.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, UnrecoverableError, type Worker } from 'bullmq';
-import type { JobChanges } from '../../queues/backend/jobs/changes.ts';
+import type { QueueBackend } from '../../queues/backend/backend.ts';
 import {
   type Outcome,
   type RunPayload,
@@ -15,15 +16,8 @@ import {
   type TransformResult,
   type WriteResult,
 } from '../../queues/jobs.ts';
-import {
-  completedOutcome,
-  decodeOutcome,
-  encodeFault,
-  encodeOutcome,
-  failedOutcome,
-  withProvenance,
-  writtenOutcome,
-} from '../../queues/runs/outcome.ts';
+import { completedOutcome, encodeFault, encodeOutcome, failedOutcome, withProvenance, writtenOutcome } from '../../queues/runs/outcome.ts';
+import { atMost } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { type AttemptEnd, lostFault } from './attempts.ts';
@@ -66,27 +60,35 @@ type RunJob = Job<RunPayload, Outcome>;
 const MAX_FAILURES = 10;
 const RETRY_MS = 1_000;
 
+/** How often the queue is asked for an outcome that it did not confirm. */
+const ASK_MS = 1_000;
+
 export class RunEnd {
-  readonly #changes: JobChanges;
+  readonly #backend: Pick<QueueBackend, 'jobChanges' | 'queue'>;
   readonly #hooks: RunEndHooks;
   readonly #logger: Logger;
+  /** Outcomes that were given to the queue, which has not said yet that it has them. */
+  readonly #given = new Map<RunJob, Outcome>();
+  #asking: Promise<unknown> = Promise.resolve();
+  readonly #stopped = new AbortController();
 
-  constructor(changes: JobChanges, hooks: RunEndHooks, logger: Logger) {
-    this.#changes = changes;
+  constructor(backend: Pick<QueueBackend, 'jobChanges' | 'queue'>, hooks: RunEndHooks, logger: Logger) {
+    this.#backend = backend;
     this.#hooks = hooks;
     this.#logger = logger;
   }
 
   /**
-   * Resolves to the outcome of a completed run; its messages are in the outbox by then. All files of a run that did not complete are removed: a
-   * worker may have been killed after it published, without another attempt.
+   * Goes on from the end that is stored; if there is none, from that of `attempt`, which is made only then. Resolves to the outcome of a completed
+   * run; its messages are in the outbox by then. All files of a run that did not complete are removed: a worker may have been killed after
+   * it published, without another attempt.
    *
-   * @throws UnrecoverableError — the run did not complete; its message holds the outcome. DelayedError — what follows is retried later. Error —
+   * @throws what `attempt` throws; UnrecoverableError — the run did not complete; its message holds the outcome. DelayedError — what follows is retried later. Error —
    *   `token` is no longer the lock
    */
-  async process(job: RunJob, token: string, end: AttemptEnd<RunResult>): Promise<Outcome> {
+  async process(job: RunJob, token: string, attempt: () => Promise<AttemptEnd<RunResult>>): Promise<Outcome> {
     const { data } = job;
-    const stored = data.ended ?? storedOf(end);
+    const stored = data.ended ?? storedOf(await attempt());
     const found = outcomeOf(data, stored);
     const publish = this.#hooks.publish?.has(data, found) === true ? this.#hooks.publish : undefined;
     if (data.ended === undefined && (publish !== undefined || hasConsequences(data, found))) await this.#store(job, token, stored);
@@ -100,28 +102,71 @@ export class RunEnd {
     } catch (error) {
       return this.#postpone(job, token, stored, Fault.of(error));
     }
+    this.#given.set(job, outcome);
     if (outcome.state === 'completed') return outcome;
     throw new UnrecoverableError(encodeOutcome(outcome));
   }
 
   /** Counts and logs the outcomes that a worker has given to the queue: each once, however often the end of its run was repeated. */
   watch(worker: Worker<RunPayload, Outcome>): void {
-    worker.on('completed', ({ data }, outcome) => recordOutcome(data, outcome, this.#logger));
+    worker.on('completed', (job) => this.#record(job));
     worker.on('failed', (job, error) => {
-      if (job !== undefined) this.recordFailure(job.data, error);
+      // An attempt that is retried has no outcome.
+      if (job !== undefined && error instanceof UnrecoverableError) this.#record(job);
     });
   }
 
-  /** As `watch`, of one job that the queue has as failed. */
-  recordFailure(run: RunPayload, error: Error): void {
-    const outcome = decodeOutcome(error.message);
-    // An attempt that is retried has none.
-    if (outcome !== undefined) recordOutcome(run, outcome, this.#logger);
+  /**
+   * Call when the end of a job was given to the queue, with or without an answer. Without one, the queue is asked until it answers: it may have
+   * the outcome although the connection broke before it could say so.
+   */
+  afterwards = (job: RunJob): void => {
+    if (this.#given.has(job)) this.#asking = Promise.all([this.#asking, this.#ask(job)]);
+  };
+
+  /** As BullMQ does for a worker's job: fails a run that was taken otherwise, with the outcome that `process` has thrown. */
+  async fail(job: RunJob, token: string, error: UnrecoverableError): Promise<void> {
+    try {
+      await job.moveToFailed(error, token);
+      this.#record(job);
+    } finally {
+      this.afterwards(job);
+    }
+  }
+
+  /** Resolves when the queue has been asked for all outcomes, at the latest after `waitMs`. */
+  async close(waitMs: number): Promise<void> {
+    await atMost(waitMs, this.#asking);
+    this.#stopped.abort();
+  }
+
+  #record(job: RunJob): void {
+    const outcome = this.#given.get(job);
+    this.#given.delete(job);
+    if (outcome !== undefined) recordOutcome(job.data, outcome, this.#logger);
+  }
+
+  async #ask(job: RunJob): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      try {
+        const now = await this.#backend.queue(SERVICE_QUEUES[job.data.service].work).getJob(job.id as string);
+        // Whoever takes the job after it was lost changes these numbers.
+        const isOwn = now?.attemptsStarted === job.attemptsStarted && now.stalledCounter === job.stalledCounter;
+        if (isOwn && now.finishedOn !== undefined) this.#record(job);
+        break;
+      } catch {
+        // The queue is away and its connection reports that.
+        await sleep(ASK_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    }
+    this.#given.delete(job);
   }
 
   async #store(job: RunJob, token: string, stored: StoredEnd): Promise<void> {
     const { work } = SERVICE_QUEUES[job.data.service];
-    if (!(await this.#changes.amend(work, job.id as string, { ended: stored }, token))) throw new Error(encodeFault(lostFault()));
+    if (!(await this.#backend.jobChanges.amend(work, job.id as string, { ended: stored }, token)))
+      throw new Error(encodeFault(lostFault()));
   }
 
   async #postpone(job: RunJob, token: string, stored: StoredEnd, fault: Fault): Promise<never> {

@@ -60,7 +60,8 @@ export function sliceAttempts(
 
     onActive: (change) => METRICS.activeSlices.inc(change),
 
-    async end(_, __, end) {
+    async end(_, __, attempt) {
+      const end = await attempt();
       METRICS.slices.inc({ state: stateOf('fault' in end ? end.fault : undefined) });
       if ('fault' in end) throw new UnrecoverableError(encodeFault(end.fault));
       return end.result;

@@ -64,7 +64,7 @@ export function transformAttempts(
 
     cleanUp: (job) => cleanUpRun(job.data, settings),
 
-    end: (job, token, ended) => end.process(job, token, ended),
+    end: (job, token, attempt) => end.process(job, token, attempt),
 
     onActive: (change) => METRICS.activeRuns.inc(change),
   };

@@ -52,7 +52,7 @@ export function writeAttempts(
 
     cleanUp: (job) => cleanUpWrite(job.data, settings),
 
-    end: (job, token, ended) => end.process(job, token, ended),
+    end: (job, token, attempt) => end.process(job, token, attempt),
 
     onActive: (change) => METRICS.activeWrites.inc(change),
   };

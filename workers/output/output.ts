@@ -1,10 +1,11 @@
 /** Files of a run in its output directory: names, the manifest, rejected records, and removal of files of dead attempts. */
 
 import { createHash } from 'node:crypto';
-import { closeSync, createReadStream, fsyncSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, createReadStream, fsync, fsyncSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { type GraphFiles, type RunPayload, SERVICES, type TargetFile } from '../../queues/jobs.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -206,12 +207,13 @@ export async function writeManifest(
   const path = manifestPath(directory, name);
   const temporary = temporaryName(`${name}.manifest.json`, attempt);
   try {
-    // Synchronous: this thread has nothing else to do, and for a small run the asynchronous calls cost more than the work.
+    // Synchronous: for a small run the asynchronous calls cost more than the work. The disk keeps no other run waiting.
     makeDirectory(directory);
     const file = openSync(join(directory, temporary), 'w');
     try {
       writeFileSync(file, `${JSON.stringify(manifest, undefined, 2)}\n`);
-      fsyncSync(file);
+      if (task.shared) await syncFile(file);
+      else fsyncSync(file);
     } finally {
       closeSync(file);
     }
@@ -232,6 +234,8 @@ function mappingDigest({ mappings }: RunReport): string {
     )
     .digest('hex');
 }
+
+const syncFile = promisify(fsync);
 
 const BUFFER_LENGTH = 64 * 1024;
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Fault } from '../../src/core/fault.ts';
 import { writeFault } from '../../src/sinks/descriptor.ts';
-import { syncDirectory } from '../../src/storage/local/file.ts';
+import { syncDirectory, syncDirectoryTogether } from '../../src/storage/local/file.ts';
 import type { Upload } from '../../src/storage/s3/write.ts';
 import type { ObjectDirectory, OutputPlace } from '../task.ts';
 import { type Move, objectUrl } from './places.ts';
@@ -28,10 +28,11 @@ export interface Publication {
   abort(): Promise<void>;
 }
 
-export const openPublication = ({ directory, objects }: OutputPlace): Publication =>
-  objects === undefined ? inDirectory(directory) : inObjects(directory, objects);
+/** @param shared see `Task` */
+export const openPublication = ({ directory, objects }: OutputPlace, shared = false): Publication =>
+  objects === undefined ? inDirectory(directory, shared) : inObjects(directory, objects);
 
-function inDirectory(directory: string): Publication {
+function inDirectory(directory: string, shared: boolean): Publication {
   return {
     urlOf: (name) => pathToFileURL(join(directory, name)).href,
     send: async () => undefined,
@@ -39,13 +40,13 @@ function inDirectory(directory: string): Publication {
       for (const { from, to } of moves) {
         const path = join(directory, to);
         try {
-          // Synchronous: this thread has nothing else to do.
+          // Synchronous: it takes microseconds.
           renameSync(join(directory, from), path);
         } catch (error) {
           throw writeFault(path, error);
         }
       }
-      await syncDirectory(directory);
+      await (shared ? syncDirectoryTogether(directory) : syncDirectory(directory));
     },
     isOvertaken: (error) => error instanceof Fault && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT',
     abort: async () => undefined,

@@ -44,7 +44,7 @@ export async function publish(
 ): Promise<RunResult> {
   const { name, attempt, format } = task.output;
   const manifest = `${name}.manifest.json`;
-  const publication = openPublication(task.output);
+  const publication = openPublication(task.output, task.shared);
   const { urlOf } = publication;
   let appearing = false;
   try {

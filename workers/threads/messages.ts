@@ -26,7 +26,11 @@ export type ThreadCommand = { readonly kind: 'run'; readonly task: Task } | { re
 
 export type ThreadResult = RunResult | SliceResult | WrittenResult;
 
-export type ToThread =
+/** `id`: of the task, among all of its thread. */
+export type ToThread = { readonly id: number } & ToTask;
+export type FromThread = { readonly id: number } & FromTask;
+
+export type ToTask =
   | { readonly kind: 'task'; readonly command: Packed<ThreadCommand> }
   /** The answer to `mapped`, or with the results of all slices in their order to `cut`: the output may appear under its final name. */
   | { readonly kind: 'commit'; readonly slices: readonly SliceResult[] }
@@ -38,11 +42,11 @@ export interface TargetOutage {
   readonly lasting: boolean;
 }
 
-export type FromThread =
+export type FromTask =
   | { readonly kind: 'progress'; readonly progress: RunProgress }
   /** The target is waited for; undefined: it is not any more. */
   | { readonly kind: 'waiting'; readonly outage: TargetOutage | undefined }
-  /** What the thread holds: its heap, and buffers beside it. */
+  /** What the thread holds: its heap, buffers beside it, and what the run's own threads hold. Of a thread with several runs the part of one. */
   | { readonly kind: 'memory'; readonly bytes: number }
   /** The run is cut; waits for `commit` or `abort`, and holds the state of the data until then. */
   | { readonly kind: 'cut'; readonly slices: readonly RunSlice[] }
@@ -50,7 +54,9 @@ export type FromThread =
   | { readonly kind: 'mapped' }
   /** A slice's result for a task with a slice, what was written for an order to write. */
   | { readonly kind: 'done'; readonly result: ThreadResult }
-  | { readonly kind: 'failed'; readonly fault: FaultData };
+  | { readonly kind: 'failed'; readonly fault: FaultData }
+  /** The run is not small: it is for a thread of its own. Nothing is left of the attempt. */
+  | { readonly kind: 'large' };
 
 export interface ThreadData {
   /** URL of the engine's module. */
@@ -62,6 +68,8 @@ export interface TaskContext {
   readonly signal: AbortSignal;
   /** Keeps the latest progress for the next report. */
   progress(now: RunProgress): void;
+  /** As that of `RunHooks`. */
+  memory(bytes: number): void;
   /** Resolves to the answer to `cut` or `mapped`; rejects with the reason of the signal. */
-  ask(question: FromThread): Promise<readonly SliceResult[]>;
+  ask(question: FromTask): Promise<readonly SliceResult[]>;
 }

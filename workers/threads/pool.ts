@@ -1,6 +1,8 @@
 /**
  * Pool of threads that map runs. Each has its own memory limit: a run that needs more ends together with its thread, without effect on
  * other runs or on the process that holds the locks.
+ *
+ * A few small runs share a thread. If it ends because of one of them, each is repeated in a thread of its own, so that one alone ends with it.
  */
 
 import { rm } from 'node:fs/promises';
@@ -14,7 +16,8 @@ import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import type { RunSlice } from '../../src/run/request.ts';
 import { removeAttempt } from '../output/output.ts';
 import type { RunResult, Task, WriteTask, WrittenResult } from '../task.ts';
-import type { FromThread, TargetOutage, ThreadCommand, ThreadData, ThreadResult, ToThread } from './messages.ts';
+import type { FromThread, TargetOutage, ThreadCommand, ThreadData, ThreadResult, ToTask, ToThread } from './messages.ts';
+import { mayBeSmall } from './small.ts';
 
 export interface PoolOptions {
   readonly memoryMb: number;
@@ -41,6 +44,9 @@ const STOP_MS = 3_000;
 /** The engine limits the time of a run itself; a run that does not, or that waits for slices, is stopped this much later. */
 const GRACE_MS = 250;
 
+/** So many small runs share a thread: more would wait for each other where there are more cores. */
+const SHARED_RUNS = 4;
+
 const SCRIPT = compiled('workers/threads/thread.js');
 const ENGINE = compiled('src/run/run.js').href;
 
@@ -49,8 +55,12 @@ export class ThreadPool {
   private readonly logger: Logger;
   private readonly idle: Worker[] = [];
   private readonly all = new Set<Worker>();
+  /** Threads for small runs, and how many each has. */
+  private readonly shared = new Map<Worker, number>();
   /** Running tasks: the memory that their threads report, and how to end them. */
-  private readonly running = new Map<Worker, RunningTask>();
+  private readonly running = new Set<RunningTask>();
+  /** The number of the last task. */
+  private last = 0;
   /** Threads for mapping of the running tasks. */
   private mapping = 0;
   private closed = false;
@@ -60,18 +70,24 @@ export class ThreadPool {
     this.logger = logger;
   }
 
-  /** Starts a thread before the first run, so that the first caller does not wait for it. */
-  warm(): void {
-    if (this.all.size === 0) this.idle.push(this.start());
+  /** Starts a thread before the first run, so that the first caller does not wait for it. @param small whether the first run may be small */
+  warm(small: boolean): void {
+    if (this.all.size > 0) return;
+    if (small) this.shared.set(this.start(), 0);
+    else this.idle.push(this.start());
   }
 
   /**
-   * Maps one attempt of a run, in a thread that does nothing else meanwhile.
+   * Maps one attempt of a run, in a thread that does nothing else meanwhile, or only other small runs.
    *
    * @throws Fault — that of the run; the reason of `signal`; limit/exceeded if it needed too much memory; run/lost if its thread ended
    *   otherwise
    */
-  run(task: Task, hooks: TaskHooks): Promise<RunResult> {
+  async run(task: Task, hooks: TaskHooks): Promise<RunResult> {
+    if (mayBeSmall(task)) {
+      const result = await this.runShared(task, hooks);
+      if (result !== undefined) return result;
+    }
     const threads = Math.max(1, (this.options.threads ?? 1) - this.mapping);
     return this.map({ ...task, request: { ...task.request, threads } }, hooks) as Promise<RunResult>;
   }
@@ -79,6 +95,31 @@ export class ThreadPool {
   /** As `run`, for a slice, which has one thread; its files keep their temporary names. */
   runSlice(task: Task, hooks: TaskHooks): Promise<SliceResult> {
     return this.map(task, hooks) as Promise<SliceResult>;
+  }
+
+  /** undefined: the run needs a thread of its own. */
+  private async runShared(task: Task, hooks: TaskHooks): Promise<RunResult | undefined> {
+    if (this.closed) throw stopping();
+    const thread = [...this.shared].find(([one, runs]) => runs < SHARED_RUNS && this.all.has(one))?.[0] ?? this.start();
+    const count = (change: number): void => {
+      const runs = (this.shared.get(thread) ?? 0) + change;
+      this.shared.set(thread, runs);
+      if (runs > 0) thread.ref();
+      else thread.unref();
+    };
+    count(1);
+    this.mapping++;
+    try {
+      const shared = { ...task, request: { ...task.request, threads: 1 }, shared: true };
+      return (await this.execute(thread, { kind: 'run', task: shared }, hooks)) as RunResult;
+    } catch (error) {
+      if (error instanceof Elsewhere) return undefined;
+      throw error;
+    } finally {
+      this.mapping--;
+      count(-1);
+      if (!this.all.has(thread)) this.shared.delete(thread);
+    }
   }
 
   private async map(task: Task, hooks: TaskHooks): Promise<ThreadResult> {
@@ -97,7 +138,7 @@ export class ThreadPool {
   }
 
   private async dispatch(command: ThreadCommand, hooks: TaskHooks): Promise<ThreadResult> {
-    if (this.closed) throw new Fault('run/lost', 'This worker is stopping');
+    if (this.closed) throw stopping();
     const thread = this.idle.pop() ?? this.start();
     thread.ref();
     try {
@@ -115,13 +156,15 @@ export class ThreadPool {
    * all runs together hold less than half of `limitBytes`, because ending one would not help.
    */
   async shedMemory(limitBytes: number, fault: Fault): Promise<'idle threads' | 'a run' | 'nothing'> {
-    const idle = this.idle.splice(0);
+    const unused = [...this.shared].flatMap(([thread, runs]) => (runs === 0 ? [thread] : []));
+    for (const thread of unused) this.shared.delete(thread);
+    const idle = [...this.idle.splice(0), ...unused];
     if (idle.length > 0) {
       for (const thread of idle) this.all.delete(thread);
       await Promise.all(idle.map((thread) => thread.terminate()));
       return 'idle threads';
     }
-    const [largest, ...others] = [...this.running.values()].sort((a, b) => b.bytes - a.bytes);
+    const [largest, ...others] = [...this.running].sort((a, b) => b.bytes - a.bytes);
     if (largest === undefined || others.reduce((sum, { bytes }) => sum + bytes, largest.bytes) < limitBytes / 2) return 'nothing';
     await largest.end(fault);
     return 'a run';
@@ -131,6 +174,7 @@ export class ThreadPool {
   async close(): Promise<void> {
     this.closed = true;
     this.idle.length = 0;
+    this.shared.clear();
     await Promise.all([...this.all].map((thread) => thread.terminate()));
   }
 
@@ -142,7 +186,10 @@ export class ThreadPool {
       this.all.delete(thread);
       const place = this.idle.indexOf(thread);
       if (place >= 0) this.idle.splice(place, 1);
+      if (this.shared.get(thread) === 0) this.shared.delete(thread);
     };
+    // A listener for each run.
+    thread.setMaxListeners(0);
     // Also without a run: an unhandled error would end the process.
     thread.on('error', (error) => {
       remove();
@@ -159,7 +206,9 @@ export class ThreadPool {
   private execute(thread: Worker, command: ThreadCommand, hooks: TaskHooks): Promise<ThreadResult> {
     const { signal } = hooks;
     const { seconds } = command.task.request.limits;
-    const post = (message: ToThread): void => thread.postMessage(message);
+    const id = ++this.last;
+    const post = (message: ToTask): void => thread.postMessage({ id, ...message } satisfies ToThread);
+    const isShared = command.kind === 'run' && command.task.shared === true;
     const work = new Promise<ThreadResult>((resolve, reject) => {
       let last: NodeJS.Timeout | undefined;
       let settled = false;
@@ -169,7 +218,7 @@ export class ThreadPool {
         settled = true;
         clearTimeout(last);
         clearTimeout(clock);
-        this.running.delete(thread);
+        this.running.delete(runningTask);
         signal.removeEventListener('abort', abort);
         thread.off('message', onMessage);
         thread.off('error', fail);
@@ -177,7 +226,8 @@ export class ThreadPool {
         act();
       };
       /** The thread is gone, so this process removes its files. */
-      const threadGone = (fault: Fault): void => settle(() => void cleanUpTask(command).then(() => reject(fault)));
+      const threadGone = (fault: Fault): void =>
+        settle(() => void cleanUpTask(command).then(() => reject(isShared && !signal.aborted ? new Elsewhere() : fault)));
       const stop = (fault: Fault): void => {
         // The thread may already have its next task.
         if (settled) return;
@@ -207,6 +257,7 @@ export class ThreadPool {
         allowed().catch((error: unknown) => stop(Fault.of(error)));
       };
       const onMessage = (message: FromThread): void => {
+        if (message.id !== id) return;
         switch (message.kind) {
           case 'progress':
             hooks.progress(message.progress);
@@ -229,6 +280,9 @@ export class ThreadPool {
           case 'failed':
             settle(() => reject(Fault.from(message.fault)));
             return;
+          case 'large':
+            settle(() => reject(new Elsewhere()));
+            return;
         }
       };
 
@@ -239,7 +293,7 @@ export class ThreadPool {
           return work.then(nothing, nothing);
         },
       };
-      this.running.set(thread, runningTask);
+      this.running.add(runningTask);
       thread.on('message', onMessage);
       thread.on('error', fail);
       thread.on('exit', exit);
@@ -250,6 +304,11 @@ export class ThreadPool {
     return work;
   }
 }
+
+/** A run that shared a thread needs one of its own. */
+class Elsewhere extends Error {}
+
+const stopping = (): Fault => new Fault('run/lost', 'This worker is stopping');
 
 const nothing = (): void => undefined;
 

@@ -1,5 +1,5 @@
 /**
- * The thread that maps and writes: one task at a time, any number one after another.
+ * The thread that maps and writes: one task at a time, or several small runs, any number one after another.
  *
  * It asks before it gives its output final names, so that an attempt that has lost its lock or was cancelled publishes nothing.
  */
@@ -21,14 +21,20 @@ import { publish, publishSlices } from '../output/publish.ts';
 import { TargetParts } from '../output/targets.ts';
 import { fetchSlices, sendSlice } from '../output/transfer.ts';
 import type { RunResult, Task } from '../task.ts';
-import type { CutRun, Engine, FromThread, TaskContext, ThreadCommand, ThreadData, ThreadResult, ToThread } from './messages.ts';
+import type { CutRun, Engine, FromTask, FromThread, TaskContext, ThreadCommand, ThreadData, ThreadResult, ToThread } from './messages.ts';
 import { checkGraphFormat, graphFilesOf } from './property-graph.ts';
 import { withoutRepetitions } from './repetitions.ts';
+import { assertSmall, NotSmall } from './small.ts';
 import { writeInputs } from './write-task.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('workers/thread is started as a worker thread');
-const post = (message: FromThread): void => port.postMessage(message);
+const postOf =
+  (id: number): Post =>
+  (message) =>
+    port.postMessage({ id, ...message } satisfies FromThread);
+
+type Post = (message: FromTask) => void;
 
 const engine = (await import((workerData as ThreadData).engine)) as Engine;
 
@@ -40,33 +46,39 @@ interface CurrentTask {
   allow: (slices: readonly SliceResult[]) => void;
   /** Since the last report. */
   progress: RunProgress | undefined;
+  /** What the run's own threads hold. */
+  threadBytes: number;
 }
 
-/** The running task. */
-let current: CurrentTask | undefined;
+/** The running tasks. */
+const running = new Map<number, CurrentTask>();
 
 port.on('message', (message: ToThread) => {
   switch (message.kind) {
     case 'task':
-      void execute(unpackSecrets(message.command));
+      void execute(message.id, unpackSecrets(message.command));
       return;
     case 'commit':
-      current?.allow(message.slices);
+      running.get(message.id)?.allow(message.slices);
       return;
     case 'abort':
-      current?.stop.abort(Fault.from(message.fault));
+      running.get(message.id)?.stop.abort(Fault.from(message.fault));
       return;
   }
 });
 
-async function execute(command: ThreadCommand): Promise<void> {
+async function execute(id: number, command: ThreadCommand): Promise<void> {
+  const post = postOf(id);
   const stop = new AbortController();
-  const now: CurrentTask = { stop, allow: () => undefined, progress: undefined };
-  current = now;
+  const now: CurrentTask = { stop, allow: () => undefined, progress: undefined, threadBytes: 0 };
+  running.set(id, now);
   const context: TaskContext = {
     signal: stop.signal,
     progress: (progress) => {
       now.progress = progress;
+    },
+    memory: (bytes) => {
+      now.threadBytes = bytes;
     },
     ask: (question) =>
       new Promise((resolve, reject) => {
@@ -78,24 +90,25 @@ async function execute(command: ThreadCommand): Promise<void> {
   };
   const reporting = setInterval(() => {
     const { heapTotal, external } = process.memoryUsage();
-    post({ kind: 'memory', bytes: heapTotal + external });
+    post({ kind: 'memory', bytes: Math.round((heapTotal + external) / running.size) + now.threadBytes });
     if (now.progress !== undefined) post({ kind: 'progress', progress: now.progress });
     now.progress = undefined;
   }, REPORT_MS);
   try {
-    const result = await resultOf(command, context);
+    const result = await resultOf(command, context, post);
     post({ kind: 'done', result });
   } catch (error) {
+    if (error instanceof NotSmall && !stop.signal.aborted) return post({ kind: 'large' });
     // After an abort its reason counts, whatever the engine throws.
     const fault = stop.signal.aborted ? (stop.signal.reason as Fault) : Fault.of(error);
     post({ kind: 'failed', fault: fault.toJSON() });
   } finally {
     clearInterval(reporting);
-    current = undefined;
+    running.delete(id);
   }
 }
 
-async function resultOf(command: ThreadCommand, context: TaskContext): Promise<ThreadResult> {
+async function resultOf(command: ThreadCommand, context: TaskContext, post: Post): Promise<ThreadResult> {
   if (command.kind === 'write') return writeInputs(command.task, context, post);
   const { task } = command;
   return task.request.slice === undefined ? mapRun(task, context) : mapSlice(task, context);
@@ -109,7 +122,8 @@ async function mapRun(task: Task, context: TaskContext): Promise<RunResult> {
     await removeEarlierSpills(task.request.spillDirectory);
   }
   const { rows, bytes } = task.slices;
-  const cut = rows > 0 || bytes > 0 ? await engine.sliceRun?.(task.request, task.slices, context.signal) : undefined;
+  const isCut = (rows > 0 || bytes > 0) && !task.shared;
+  const cut = isCut ? await engine.sliceRun?.(task.request, task.slices, context.signal) : undefined;
   if (cut !== undefined) return waitForSlices(task, cut, context);
   return mapInto(task, context, async ({ sink, targets, rejected, report, first }) => {
     const propertyGraph = task.output.propertyGraph && (await graphFilesOf(task, await sink.finish(), context.signal));
@@ -191,7 +205,7 @@ interface Mapped {
 /** Maps into temporary files of the task. They are removed if mapping or `end` throws. */
 async function mapInto<R>(
   task: Task,
-  { signal, progress }: TaskContext,
+  { signal, progress, memory }: TaskContext,
   end: (mapped: Mapped) => Promise<R>,
   subjects?: SubjectFile,
 ): Promise<R> {
@@ -207,7 +221,9 @@ async function mapInto<R>(
   try {
     sink = await openFileSink({ directory, name: `${name}.${FORMAT_EXTENSION[format]}`, format, attempt });
     const subject = subjects === undefined ? {} : { subject: (token: string) => subjects.add(token) };
-    const report = await engine.executeRun(task.request, sink, { signal, progress, reject, openTarget: targets.open, ...subject });
+    const located = task.shared ? { located: (urls: readonly string[]) => assertSmall(urls, task) } : {};
+    const hooks = { signal, progress, memory, reject, openTarget: targets.open, ...subject, ...located };
+    const report = await engine.executeRun(task.request, sink, hooks);
     signal.throwIfAborted();
     return await end({ sink, targets, rejected, report, first });
   } catch (error) {

@@ -11,7 +11,7 @@ import type { WriteProgress, WriteReport } from '../../src/write/request.ts';
 import { RejectionFile, removeEarlier } from '../output/output.ts';
 import { openPublication } from '../output/publication.ts';
 import type { WriteTask, WrittenResult } from '../task.ts';
-import type { FromThread, TaskContext } from './messages.ts';
+import type { FromTask, TaskContext } from './messages.ts';
 
 /** The number of rejected statements in a report. */
 const MAX_NAMED = 100;
@@ -25,7 +25,7 @@ const MAX_NAMED = 100;
 export async function writeInputs(
   task: WriteTask,
   { signal, ask }: TaskContext,
-  post: (message: FromThread) => void,
+  post: (message: FromTask) => void,
 ): Promise<WrittenResult> {
   const { name } = task.output;
   const { resume } = task.request;

@@ -21,7 +21,7 @@ redis.call('LPUSH', active, id)
 redis.call('SET', lock, token, 'PX', duration)
 return 1`;
 
-/** In JSON a quotation mark within a text stands behind a backslash, so this finds a field and never a value. */
+/** Reading the whole data is left out where no field, at whatever depth, looks like the mark. Of two fields with one name the later counts. */
 const CONFIRM = `
 local job, lock, stalled = unpack(KEYS)
 local id, token, duration = unpack(ARGV)
@@ -29,7 +29,7 @@ if redis.call('GET', lock) ~= token then return 'lost' end
 redis.call('SET', lock, token, 'PX', duration)
 redis.call('SREM', stalled, id)
 local data = redis.call('HGET', job, 'data')
-if data and string.find(data, '"cancelled":true', 1, true) then return 'cancelled' end
+if data and string.find(data, '"cancelled":true', 1, true) and cjson.decode(data).cancelled == true then return 'cancelled' end
 return 'held'`;
 
 type Script = (...values: readonly (string | number)[]) => Promise<unknown>;

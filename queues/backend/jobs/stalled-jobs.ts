@@ -5,7 +5,7 @@
  * while all others wait. Here a stalled job keeps its place in the order and waits for a backoff that doubles each time; others run
  * meanwhile. The same step promotes due jobs: BullMQ does that when a worker asks for work, and a worker at full concurrency does not ask.
  */
-import { Worker } from 'bullmq';
+import { type Job, Worker } from 'bullmq';
 
 /** Backoff of a stalled job: `initialMs` after the first time, then doubled each time, at most `maxMs`. */
 export interface StalledBackoff {
@@ -53,9 +53,12 @@ export function watchStalledJobs(worker: Worker, recover: RecoverStalledJobs, in
 export class RenewingWorker<D, R> extends Worker<D, R> {
   /** How many attempts of a job this worker works on, by the id of the job. */
   readonly #attempts = new Map<string, number>();
+  readonly #afterwards: ((job: Job<D, R>) => void) | undefined;
 
-  constructor(...settings: ConstructorParameters<typeof Worker<D, R>>) {
+  /** @param afterwards called after each attempt, also where the queue has not said whether it has the end of the job */
+  constructor(afterwards: ((job: Job<D, R>) => void) | undefined, ...settings: ConstructorParameters<typeof Worker<D, R>>) {
     super(...settings);
+    this.#afterwards = afterwards;
     const locks = this.lockManager;
     const untrack = locks.untrackJob.bind(locks);
     locks.untrackJob = (id) => {
@@ -74,6 +77,7 @@ export class RenewingWorker<D, R> extends Worker<D, R> {
       else this.#attempts.delete(id);
       // The last attempt may end before an earlier one.
       if (tokenOf(this.lockManager, id) === token) this.lockManager.untrackJob(id);
+      this.#afterwards?.(job);
     }
   }
 }

@@ -117,6 +117,11 @@ export class SharedMemory {
     this.unlock(FREE_LOCK);
   }
 
+  /** What was handed out. The rest takes no memory of the machine. */
+  get usedBytes(): number {
+    return Atomics.load(this.words, NEXT) * 4;
+  }
+
   /** Gives everything back to the budget: no thread uses the memory any more. */
   release(): void {
     const next = this.words[NEXT] as number;

@@ -57,6 +57,8 @@ export type FromThread =
   /** One-byte text: what no table of the group could decide, see `Undecided`. */
   | { readonly kind: 'undecided'; readonly group: number; readonly lines: string; readonly subjects: string }
   | { readonly kind: 'progress'; readonly progress: Progress }
+  /** What the thread holds: its heap, and buffers beside it that no other thread has. */
+  | { readonly kind: 'memory'; readonly bytes: number }
   | { readonly kind: 'rejection'; readonly rejection: Rejection }
   /** `index`: of the unit. */
   | { readonly kind: 'done'; readonly index: number; readonly result: ScansResult }

@@ -24,6 +24,9 @@ const groups = new Map<number, GroupTables>();
 /** Resolves when what was sent last has been written. */
 let written: (() => void) | undefined;
 
+/** How often a thread reports its memory: as often as the process looks at its own. */
+const MEMORY_MS = 250;
+
 const hooks: RunHooks = {
   progress: (progress) => say({ kind: 'progress', progress }),
   reject: (rejection) => say({ kind: 'rejection', rejection }),
@@ -88,6 +91,10 @@ try {
   port.on('message', (message: ToThread) => {
     answer(message, prepared, maps).catch((error) => say({ kind: 'failed', fault: Fault.of(error).toJSON() }));
   });
+  setInterval(() => {
+    const { heapTotal, external } = process.memoryUsage();
+    say({ kind: 'memory', bytes: heapTotal + external });
+  }, MEMORY_MS).unref();
   say({ kind: 'ready' });
 } catch (error) {
   say({ kind: 'failed', fault: Fault.of(error).toJSON() });

@@ -90,6 +90,10 @@ class RunThreads {
   readonly #idle = new Set<Worker>();
   readonly #results: { readonly index: number; readonly result: ScansResult }[] = [];
   readonly #progress = new Map<Worker, Progress>();
+  /** What the threads hold. */
+  readonly #held = new Map<Worker, number>();
+  /** Groups whose shared memory is not needed any more. */
+  readonly #released = new Set<SharedGroup>();
   readonly #undecided = new Map<number, Undecided>();
   /** By place: references that no record of a side has. */
   readonly #unmatched = new Map<string, FaultData>();
@@ -209,6 +213,10 @@ class RunThreads {
         this.#progress.set(thread, message.progress);
         this.#hooks.progress?.(this.#total());
         return;
+      case 'memory':
+        this.#held.set(thread, message.bytes);
+        this.#hooks.memory?.(this.#heldBytes());
+        return;
       case 'rejection':
         this.#hooks.reject?.(message.rejection);
         this.#rejected++;
@@ -307,6 +315,7 @@ class RunThreads {
 
   /** No thread uses the tables and indexes of the group any more. */
   #release(group: SharedGroup): void {
+    this.#released.add(group);
     for (const one of this.#threads) send(one, { kind: 'drop', group: group.index });
     new SharedMemory(group.memory, this.#budget).release();
   }
@@ -335,6 +344,12 @@ class RunThreads {
     const bytesSpilled = [...this.#undecided.values()].reduce((sum, { bytes }) => sum + bytes, 0);
     const rest: ScansResult = { records: 0, quads: drained, rejected: 0, bytesRead: 0, bytesSpilled, triplesMaps: [], warnings };
     return [...results.map((result) => ({ ...result, warnings: [], unmatched: undefined })), rest];
+  }
+
+  #heldBytes(): number {
+    const groups = this.#division.groups.flatMap(({ group }) => (group === undefined || this.#released.has(group) ? [] : [group]));
+    const shared = groups.reduce((sum, { memory }) => sum + new SharedMemory(memory, this.#budget).usedBytes, 0);
+    return [...this.#held.values()].reduce((sum, bytes) => sum + bytes, shared);
   }
 
   #total(): Progress {

@@ -219,6 +219,35 @@ export async function syncDirectory(directory: string): Promise<void> {
     syncDirectoryAtOnce(directory);
     return;
   }
+  await syncInBackground(directory);
+}
+
+/**
+ * As `syncDirectory`, for a thread that has others to serve meanwhile. Those who call while a directory is being synced share the next sync of it,
+ * which begins after their renames.
+ */
+export function syncDirectoryTogether(directory: string): Promise<void> {
+  const found = syncs.get(directory);
+  return new Promise((resolve) => {
+    if (found === undefined) void syncFor(directory, [resolve]);
+    else found.push(resolve);
+  });
+}
+
+/** By directory that is being synced: who waits for the next sync. */
+const syncs = new Map<string, (() => void)[]>();
+
+async function syncFor(directory: string, first: readonly (() => void)[]): Promise<void> {
+  const waiting: (() => void)[] = [];
+  syncs.set(directory, waiting);
+  for (let served = first; served.length > 0; served = waiting.splice(0)) {
+    await syncInBackground(directory);
+    for (const resolve of served) resolve();
+  }
+  syncs.delete(directory);
+}
+
+async function syncInBackground(directory: string): Promise<void> {
   const handle = await open(directory, 'r').catch(() => undefined);
   await handle?.sync().catch(() => undefined);
   await handle?.close();

@@ -5,8 +5,8 @@
  * lines before the request, at most those before the answer. A killed process loses what it counted after the last request and the lines
  * not yet written, so only the first half holds for it.
  *
- * All logs together have one line for each recorded outcome, except for those that ended just before a worker was killed or lost its
- * connection to the queue: a line is written when the queue has said that it has the outcome.
+ * All logs together have one line for each recorded outcome, except for those that ended just before a worker was killed: a line is written
+ * when the queue has said that it has the outcome, and a worker that lost its connection asks for that when the queue is back.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TopicContents } from '../fleet/messages.ts';
@@ -15,6 +15,7 @@ import type { PlannedRun } from '../load/load.ts';
 import type { Latencies } from './delays.ts';
 import type { EndState, GroundTruth } from './ground-truth.ts';
 import type { InstanceLog, LogLine } from './logs.ts';
+import { QUEUE_RETURN_MS } from './recovery.ts';
 import { coveredMs, minus, spanOf } from './spans.ts';
 
 /** A counter, its labels, and the log lines written when it is incremented. */
@@ -150,9 +151,10 @@ function judgeAnnouncements(
     if (all.length === 0) {
       const endedAt = ledger.endOf(key) ?? 0;
       const late = UNDER_WAY_MS + delays.longest(spanOf(endedAt, endedAt + UNDER_WAY_MS));
-      // The queue may have taken the outcome without having said so.
-      const wasAway = coveredMs(spanOf(endedAt - UNDER_WAY_MS, endedAt + late), redis.away) > 0;
-      if (wasAway || kills.some((killedAt) => killedAt >= endedAt && killedAt <= endedAt + late)) lost++;
+      // The queue may have taken the outcome without having said so: its worker asks when the queue is back.
+      const away = redis.away.filter(({ from, to }) => from <= endedAt + late && to >= endedAt - UNDER_WAY_MS);
+      const asked = Math.max(endedAt, ...away.map(({ to }) => to + QUEUE_RETURN_MS)) + late;
+      if (kills.some((killedAt) => killedAt >= endedAt && killedAt <= asked)) lost++;
       else ledger.violation(key, 'no log says how the run ended');
     }
     for (const [i, { at, state, log }] of all.entries()) {

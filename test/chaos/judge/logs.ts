@@ -9,6 +9,7 @@ export interface LogLine {
   readonly msg: string;
   readonly run: string | undefined;
   readonly slice: number | undefined;
+  readonly attempt: number | undefined;
   readonly service: string | undefined;
 }
 
@@ -37,8 +38,8 @@ async function readLog(member: FleetProcess, life: ProcessInstance): Promise<Ins
 /** `mayBeHalf`: the last line of a killed process may be incomplete. @throws SyntaxError — another line that is not JSON */
 function parse(text: string, mayBeHalf: boolean): readonly LogLine[] {
   try {
-    const { time, level, msg, run, slice, service } = JSON.parse(text);
-    return [{ at: Date.parse(time), level, msg, run, slice, service }];
+    const { time, level, msg, run, slice, attempt, service } = JSON.parse(text);
+    return [{ at: Date.parse(time), level, msg, run, slice, attempt, service }];
   } catch (error) {
     if (mayBeHalf) return [];
     throw error;

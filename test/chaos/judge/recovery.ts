@@ -45,7 +45,12 @@ export interface Records {
   readonly events: JobEvents;
   readonly recoveries: readonly Recovery[];
   /** By queue: spans in which a running worker had capacity for a job of it, and the queue was available. */
-  readonly free: Readonly<Record<string, readonly Span[]>>;
+  readonly free: Readonly<Record<string, readonly FreePlace[]>>;
+}
+
+/** A span in which this worker had capacity. */
+export interface FreePlace extends Span {
+  readonly worker: string;
 }
 
 /** One attempt of a job. */
@@ -54,7 +59,10 @@ interface Start {
   readonly queue: string;
   readonly worker: FleetProcess;
   readonly killedAt: number | undefined;
-  /** From start to end, or to the death of its worker. */
+  /**
+   * From start to end, or to the death of its worker. An attempt whose lock is lost holds its place until its worker has stopped it, although
+   * the queue has given the job to others.
+   */
   readonly held: Span;
   /** Later events. */
   readonly later: readonly QueueEvent[];
@@ -75,7 +83,7 @@ export interface Recovery {
  */
 const STEPS = 2;
 /** Processes reconnect to the queue within this time (docs/operations.md). */
-const QUEUE_RETURN_MS = 5_000;
+export const QUEUE_RETURN_MS = 5_000;
 
 /** Recoveries of all runs and slices that a killed worker held and that were restarted. */
 export async function readRecords(world: World, logs: readonly InstanceLog[], delays: Latencies): Promise<Records> {
@@ -90,7 +98,10 @@ export async function readRecords(world: World, logs: readonly InstanceLog[], de
       world.workers.flatMap((worker) => worker.up),
       away,
     );
-    const free = (queue: string): readonly Span[] => minus(freePlaces(world.workers, starts, queue, logs), away);
+    const free = (queue: string): readonly FreePlace[] =>
+      world.workers.flatMap((worker) =>
+        minus(freePlaces(worker, starts, queue, logs), away).map((span) => ({ ...span, worker: worker.name })),
+      );
     const places = Object.fromEntries(names.map((queue) => [queue, free(queue)]));
     const recoveries = starts.flatMap(({ job, queue, killedAt, later: [back, ...later] }): readonly Recovery[] => {
       if (killedAt === undefined || (back?.event !== 'waiting' && back?.event !== 'delayed')) return [];
@@ -110,28 +121,25 @@ export async function readRecords(world: World, logs: readonly InstanceLog[], de
 }
 
 /**
- * Spans in which at least one running worker took jobs of the queue and had capacity for one. While a worker passes from one job to the
+ * Spans in which the worker was running, took jobs of the queue and had capacity for one. While it passes from one job to the
  * next it does not: however long a run waits for its turn, such moments of all others before it do not add up to a free place.
  */
-function freePlaces(
-  workers: readonly FleetProcess[],
-  starts: readonly Start[],
-  queue: string,
-  logs: readonly InstanceLog[],
-): readonly Span[] {
-  return workers.flatMap((worker) => {
-    const held = starts.filter((start) => start.worker === worker && start.queue === queue).map((start) => start.held);
-    const open = minus(worker.up, overlaps(held, CONCURRENCY)).filter((span) => !isHandOver(span, held));
-    return minus(open, leftSpans(worker, serviceOf(queue), logs));
-  });
+function freePlaces(worker: FleetProcess, starts: readonly Start[], queue: string, logs: readonly InstanceLog[]): readonly Span[] {
+  const held = starts.filter((start) => start.worker === worker && start.queue === queue).map((start) => start.held);
+  const open = minus(worker.up, overlaps(held, CONCURRENCY)).filter((span) => !isHandOver(span, held));
+  return minus(open, leftSpans(worker, serviceOf(queue), logs));
 }
 
 /** From the end of one job to the start of another, within the time that delays are measured in. */
 export const isHandOver = ({ from, to }: Span, held: readonly Span[]): boolean =>
   to - from < LOOK_MS && held.some((span) => span.to === from) && held.some((span) => span.from === to);
 
-/** Matches log lines, which name the worker, with events of the queue, which name the job. */
-function startsOf(events: ReadonlyMap<string, readonly QueueEvent[]>, queue: string, logs: readonly InstanceLog[]): readonly Start[] {
+/** Matches log lines, which name the worker, with events of the queue, which name the job. Exported for tests. */
+export function startsOf(
+  events: ReadonlyMap<string, readonly QueueEvent[]>,
+  queue: string,
+  logs: readonly InstanceLog[],
+): readonly Start[] {
   const kind = JOB_QUEUES[queue] as JobKind;
   const jobs = new Map<string, string[]>();
   for (const job of events.keys()) {
@@ -139,7 +147,7 @@ function startsOf(events: ReadonlyMap<string, readonly QueueEvent[]>, queue: str
     jobs.set(name, [...(jobs.get(name) ?? []), job]);
   }
   return logs.flatMap(({ process: worker, instance: { killedAt }, lines }) =>
-    lines.flatMap(({ at, msg, run, slice }): readonly Start[] => {
+    lines.flatMap(({ at, msg, run, slice, attempt }): readonly Start[] => {
       if (msg !== STARTED[kind]) return [];
       const named = jobs.get(kind === 'transform' ? String(run) : `${run} ${slice}`) ?? [];
       const taken = named.flatMap((job) => {
@@ -149,9 +157,11 @@ function startsOf(events: ReadonlyMap<string, readonly QueueEvent[]>, queue: str
       });
       const last = taken.sort((a, b) => a.from - b.from).at(-1);
       if (last === undefined) return [];
-      const end = Math.min(last.later[0]?.at ?? Number.POSITIVE_INFINITY, killedAt ?? Number.POSITIVE_INFINITY);
-      const died = killedAt !== undefined && end === killedAt;
-      return [{ job: last.job, queue, worker, killedAt: died ? killedAt : undefined, held: spanOf(last.from, end), later: last.later }];
+      const next = last.later[0]?.at ?? Number.POSITIVE_INFINITY;
+      const death = killedAt ?? Number.POSITIVE_INFINITY;
+      const stopped = lines.findLast((line) => line.run === run && line.slice === slice && line.attempt === attempt)?.at ?? at;
+      const held = spanOf(last.from, Math.min(Math.max(next, stopped), death));
+      return [{ job: last.job, queue, worker, killedAt: death <= next ? killedAt : undefined, held, later: last.later }];
     }),
   );
 }

@@ -9,7 +9,7 @@ import { RUN_BACKOFF, SLICE_BACKOFF } from '../../../workers/jobs/job-workers.ts
 import { STALLED_SECONDS } from '../fleet/world.ts';
 import { type Latencies, LOOK_MS } from './delays.ts';
 import type { GroundTruth } from './ground-truth.ts';
-import { JOB_QUEUES, type JobEvents, type JobKind, type QueueEvent } from './recovery.ts';
+import { type FreePlace, JOB_QUEUES, type JobEvents, type JobKind, type QueueEvent } from './recovery.ts';
 import { coveredMs, type Span, spanOf } from './spans.ts';
 
 const BACKOFFS: Readonly<Record<JobKind, StalledBackoff>> = { transform: RUN_BACKOFF, slice: SLICE_BACKOFF };
@@ -24,16 +24,19 @@ export interface Waits {
   readonly longestMs: number;
   /** The longest part of a wait with free capacity. */
   readonly longestIdleMs: number;
+  /** Where there was capacity then. */
+  readonly idlePlaces: string;
 }
 
 /** Records violations. `free`: spans in which a worker had capacity for a job of the queue, and the queue was available. */
 export function judgeWaits(
   events: JobEvents,
-  free: Readonly<Record<string, readonly Span[]>>,
+  free: Readonly<Record<string, readonly FreePlace[]>>,
   delays: Latencies,
   ledger: GroundTruth,
 ): Waits {
   let [mostStarts, longestMs, longestIdleMs] = [0, 0, 0];
+  let idlePlaces = '';
   for (const [queue, kind] of Object.entries(JOB_QUEUES)) {
     for (const [job, all] of events[queue] ?? []) {
       if (kind === 'transform') mostStarts = Math.max(mostStarts, all.filter(({ event }) => event === 'active').length);
@@ -43,15 +46,30 @@ export function judgeWaits(
         const limitMs = STALLED_SECONDS * 1_000 + STEPS * (delays.longest(span) + LOOK_MS);
         if (idleMs > limitMs) {
           const waited = `${queue} ${job} waited ${Math.round(idleMs)} ms from ${new Date(span.from).toISOString()} on`;
-          ledger.violation(undefined, `${waited} while there was a free place; ${Math.round(limitMs)} are allowed`);
+          ledger.violation(
+            undefined,
+            `${waited} while there was a free place (${placesWithin(span, free[queue] ?? [])}); ${Math.round(limitMs)} are allowed`,
+          );
         }
-        longestIdleMs = Math.max(longestIdleMs, idleMs);
+        if (idleMs > longestIdleMs) {
+          longestIdleMs = idleMs;
+          idlePlaces = ` (${queue}: ${placesWithin(span, free[queue] ?? [])})`;
+        }
         if (kind === 'transform') longestMs = Math.max(longestMs, span.to - span.from);
       }
     }
   }
-  return { mostStarts, longestMs, longestIdleMs };
+  return { mostStarts, longestMs, longestIdleMs, idlePlaces };
 }
+
+/** As `worker-1 12:00:01.250Z + 400 ms`. */
+const placesWithin = ({ from, to }: Span, places: readonly FreePlace[]): string =>
+  places
+    .map((place) => ({ ...place, from: Math.max(from, place.from), to: Math.min(to, place.to) }))
+    .filter((place) => place.from < place.to)
+    .sort((a, b) => a.from - b.from)
+    .map((place) => `${place.worker} ${new Date(place.from).toISOString().slice(11)} + ${Math.round(place.to - place.from)} ms`)
+    .join(', ');
 
 /** Spans from due to started. */
 function waitsOf(all: readonly QueueEvent[]): readonly Span[] {

@@ -13,6 +13,8 @@ interface Data {
   readonly text: string;
   readonly cancelled?: boolean;
   readonly ended?: { readonly at: number };
+  /** What a request brings along. */
+  readonly options?: object;
 }
 
 describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
@@ -105,6 +107,19 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
     expect(await jobChanges.confirm(QUEUE, id, 'mine', LOCK_MS)).toBe('cancelled');
     await (await jobOf(id)).moveToFailed(new UnrecoverableError('over'), 'mine');
     expect(await jobChanges.confirm(QUEUE, id, 'mine', LOCK_MS)).toBe('lost');
+  });
+
+  check(`a field of the name of the mark is none where it stands deeper, or says something else${why}`, async () => {
+    const { jobChanges } = backend;
+    const id = await add();
+    await jobChanges.amend(QUEUE, id, { options: { cancelled: true, list: [{ cancelled: true }] } });
+    await jobChanges.take(QUEUE, id, 'mine', LOCK_MS);
+    expect(await jobChanges.confirm(QUEUE, id, 'mine', LOCK_MS)).toBe('held');
+    await jobChanges.amend(QUEUE, id, { cancelled: false });
+    expect(await jobChanges.confirm(QUEUE, id, 'mine', LOCK_MS)).toBe('held');
+    await jobChanges.amend(QUEUE, id, { cancelled: true });
+    expect(await jobChanges.confirm(QUEUE, id, 'mine', LOCK_MS)).toBe('cancelled');
+    await (await jobOf(id)).moveToFailed(new UnrecoverableError('over'), 'mine');
   });
 
   check(

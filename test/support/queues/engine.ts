@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { threadId } from 'node:worker_threads';
 import { Fault, type FaultCode } from '../../../src/core/fault.ts';
 import type { RunHooks, RunReport, RunRequest } from '../../../src/run/request.ts';
 import type { SliceSizes } from '../../../src/run/slices/slices.ts';
@@ -77,6 +78,10 @@ const ACTS: Readonly<Record<string, Act>> = {
   threads: async (milliseconds, given) => {
     await given.sink.write(`<urn:run> <urn:threads> "${given.request.threads}" .\n`);
     await ACTS.slow?.(milliseconds, given);
+  },
+  /** Writes in which thread it is. */
+  thread: async (_, { sink }) => {
+    await sink.write(`<urn:run> <urn:thread> "${threadId}" .\n`);
   },
   slices: async () => undefined,
   reject: async (count, { hooks }) => {

@@ -4,6 +4,8 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
+import { built } from '../../../support/project-root.ts';
 
 const QUADMILL = join(import.meta.dirname, '../../../../bin/quadmill.js');
 let directory: string;
@@ -51,6 +53,30 @@ describe('--threads', () => {
     expect(status).toBe(1);
     expect(stderr).toContain('record 15000');
     expect(readdirSync(directory).filter((name) => name.includes('out'))).toEqual([]);
+  });
+
+  test('a run tells what its threads hold', async () => {
+    const { executeRun } = (await import(built('src/run/run.js').href)) as typeof import('../../../../src/run/run.ts');
+    let held = 0;
+    let heard: () => void = () => undefined;
+    const told = new Promise<void>((resolve) => {
+      heard = resolve;
+    });
+    // The threads wait for the sink with what they have made, and the sink for their reports.
+    const sink = { write: () => told, commit: async () => [], abort: async () => undefined };
+    const memory = (bytes: number): void => {
+      held = Math.max(held, bytes);
+      heard();
+    };
+    const request = { ...RUN_DEFAULTS, runId: 'r1', mappings: ['mapping.ttl'], inputs: [], workingDirectory: directory };
+    const { quads } = await executeRun(
+      { ...request, onError: 'skip', threads: 2, threadBytes: 1_000, spillDirectory: join(directory, 'spill') },
+      sink,
+      { memory },
+    );
+    expect(quads).toBe(159_998);
+    // An empty heap of V8 has some megabytes.
+    expect(held).toBeGreaterThan(2 ** 22);
   });
 
   test('the limit of rejected records holds for all threads together', () => {
