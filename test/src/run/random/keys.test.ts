@@ -192,6 +192,11 @@ describe('a file that another one replaces between the look for keys and the run
           { name: 'name', type: 'STRING', data: ids.map((id) => `n${id}`) },
           { name: 'group', type: 'INT32', data: ids.map((_, i) => i) },
         ]);
+  const withTarget = (text: string): string =>
+    text.replace(
+      'rml:class ex:Row ]',
+      'rml:class ex:Row ; rml:logicalTarget [ rml:target [ a rml:FilePath ; rml:path "out.nt" ] ; rml:serialization <http://www.w3.org/ns/formats/N-Triples> ] ]',
+    );
   const path = (format: Format): string => join(directory, `rows.${format}`);
   const replace = (format: Format, ids: readonly number[]): void => {
     writeFileSync(join(directory, 'new'), rows(format, ids));
@@ -199,7 +204,7 @@ describe('a file that another one replaces between the look for keys and the run
   };
   const run = async (format: Format, before: readonly number[], threads: number): Promise<readonly string[]> => {
     writeFileSync(path(format), rows(format, before));
-    writeFileSync(join(directory, 'replaced.ttl'), mapping(['{id}'], format));
+    writeFileSync(join(directory, 'replaced.ttl'), withTarget(mapping(['{id}'], format)));
     const request = {
       ...RUN_DEFAULTS,
       runId: 'replaced',
@@ -212,9 +217,13 @@ describe('a file that another one replaces between the look for keys and the run
       keyBytes: 0,
     };
     const parts: string[] = [];
-    // Called after the look for keys.
-    const located = async (): Promise<void> => replace(format, [7, 7, 7]);
-    await executeRun(request, { write: (lines) => void parts.push(lines), commit: async () => [], abort: async () => {} }, { located });
+    const write = (lines: string): void => void parts.push(lines);
+    // Called between the look for keys and the reading.
+    const openTarget = async (): Promise<{ write(lines: string): void }> => {
+      replace(format, [7, 7, 7]);
+      return { write };
+    };
+    await executeRun(request, { write, commit: async () => [], abort: async () => {} }, { openTarget });
     return parts.join('').split('\n').slice(0, -1).sort();
   };
 
