@@ -19,6 +19,9 @@ const SCHEME = /^([a-zA-Z][a-zA-Z0-9+.-]+):/;
 /** Whether it is a URL rather than a path. */
 export const hasScheme = (url: string): boolean => SCHEME.test(url);
 
+/** Whether it is a file of this machine. */
+export const isLocal = (url: string): boolean => !hasScheme(url) || /^file:/i.test(url);
+
 /**
  * Parses an address. A relative path is relative to `workingDirectory`.
  *

@@ -3,6 +3,7 @@ import { redact } from '../../core/redact.ts';
 import type { FileSource } from '../../mapping/model/model.ts';
 import type { IterationPlan, MapPlan, Plan, RulePlan, ScanPlan } from '../../plan/plan.ts';
 import { type Ranges, rangesOf } from '../../storage/open.ts';
+import { isLocal } from '../../storage/url.ts';
 import { type DocumentPlace, isParquet } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
@@ -112,8 +113,9 @@ async function keyReader(
   if ((given && url === STANDARD_INPUT) || source.request !== undefined) return undefined;
   const { workingDirectory, reach, web, limits } = request;
   const options = { workingDirectory, reach, signal, web, s3: web.s3, limits, compression: source.compression };
-  const ranges = await rangesOf(url, options, slice?.version).catch(leaveToReader);
-  if (ranges === undefined || ranges.isRemote) return undefined;
+  // A server is not asked for what is read from this machine alone.
+  const ranges = isLocal(url) ? await rangesOf(url, options, slice?.version).catch(leaveToReader) : undefined;
+  if (ranges === undefined) return undefined;
   const { version } = ranges;
   if (isParquet(url, source, request.inputOptions)) {
     // The column would be read as a whole, for each slice.

@@ -15,6 +15,7 @@ import type { ReadOptions } from '../../sources/source.ts';
 import { declaredEncoding } from '../../sources/xml/declared-encoding.ts';
 import { probeInput } from '../../storage/open.ts';
 import type { InputState } from '../../storage/storage.ts';
+import { isLocal } from '../../storage/url.ts';
 import { readOptionsOf } from '../execute/open-scan.ts';
 import { formatByName, isParquet } from '../prepare/inputs.ts';
 import type { ByteSlice, RunRequest } from '../request.ts';
@@ -111,7 +112,7 @@ const READ_AT_CUTS: ReadonlySet<InputFormat> = new Set(['jsonl', 'parquet']);
 
 /** The state of a document on this machine that may be cut; undefined: it is elsewhere, not there, or of a format that is not cut. */
 export const localState = async (url: string, request: RunRequest, signal: AbortSignal): Promise<InputState | undefined> =>
-  /^(?!file:)[a-z][a-z0-9+.-]+:/i.test(url) ? undefined : stateOf(url, request, signal).catch(() => undefined);
+  isLocal(url) ? stateOf(url, request, signal).catch(() => undefined) : undefined;
 
 /** undefined: do not cut. */
 async function stateOf(url: string, { workingDirectory, reach, web }: RunRequest, signal: AbortSignal): Promise<InputState | undefined> {
