@@ -1,5 +1,7 @@
 /** Rows whose columns are keys, or nearly so, as Parquet and as CSV: each statement once, whether keys are looked for or not. */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -245,4 +247,29 @@ describe('a file that another one replaces between the look for keys and the run
     expect(new Set(lines).size).toBe(lines.length);
     expect(lines).toHaveLength(7);
   });
+});
+
+test('a server is asked once for what is read: keys are looked for on this machine alone', async () => {
+  let asked = 0;
+  const server = createServer((_, response) => {
+    asked++;
+    response.writeHead(200, { 'content-type': 'text/csv' }).end('id,name,group\n1,a,1\n2,b,1\n');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    writeFileSync(join(directory, 'served.ttl'), mapping(['{id}'], 'csv'));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/rows.csv`;
+    const lines = await linesOf({
+      ...RUN_DEFAULTS,
+      runId: 'served',
+      mappings: [join(directory, 'served.ttl')],
+      inputs: [{ name: 'rows.csv', url }],
+      workingDirectory: directory,
+      spillDirectory: join(directory, 'spill'),
+      keyBytes: 0,
+    });
+    expect([lines.length, asked]).toEqual([6, 1]);
+  } finally {
+    server.close();
+  }
 });
