@@ -17,11 +17,8 @@ import { NO_LIMITS, type RunLimits } from '../../src/core/limits.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { METRICS, quietLogger } from '../../src/core/telemetry/observe.ts';
 import type { RunRequest } from '../../src/run/request.ts';
-import { USUAL_S3_ACCESS } from '../../src/storage/s3-access.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
-import { taskOf } from '../../workers/jobs/task.ts';
 import { defaultProcessMemoryMb, watchMemory } from '../../workers/threads/memory.ts';
-import { ThreadPool } from '../../workers/threads/pool.ts';
 import { csv, json, xml, zipped } from '../bin/faults/files.ts';
 import { attempt, type Files, startQuadmill, withFiles } from '../bin/faults/trial.ts';
 import { closeAfterEach } from '../support/closing.ts';
@@ -29,6 +26,7 @@ import { fastest } from '../support/fastest.ts';
 import { fastDescribe, share, sharedTest, soakTest, test } from '../support/jest/extent.ts';
 import { built } from '../support/project-root.ts';
 import { openQueue, QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
+import { openPool } from '../support/queues/pool.ts';
 import { JOIN_MAPPING, peopleMapping, slowInput } from '../support/service/inputs.ts';
 import { ask, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
 
@@ -282,31 +280,12 @@ soakTest('the command line ends a run that takes longer than --max-seconds, and 
 const { closes, directory: directoryForTest } = closeAfterEach();
 
 describe('a thread', () => {
-  const hooks = { signal: new AbortController().signal, progress: () => undefined, assertMayCommit: async () => undefined };
-
   const open = async (engine?: string) => {
     const directory = await directoryForTest();
-    const pool = new ThreadPool({ memoryMb: 64, ...(engine === undefined ? {} : { engine }) }, quietLogger());
+    const { pool, run: runTask } = openPool(directory, engine);
     closes(() => pool.close());
-    const settings = {
-      spillDirectory: join(directory, 'spill'),
-      workingDirectory: directory,
-      database: async () => undefined,
-      web: async () => RUN_DEFAULTS.web,
-      s3: async () => USUAL_S3_ACCESS,
-      functionDirectory: async () => '',
-    };
-    const run = async (url: string, runId: string, seconds = 0, mapping = 'file:///mapping.ttl') => {
-      const request: TransformRequest = {
-        service: 'semi-structured-transformer',
-        inputs: [{ name: undefined, url }],
-        mappings: [mapping],
-        run: { ...RUN_DEFAULTS, limits: { ...NO_LIMITS, seconds } },
-        sliceRows: 0,
-        output: { directory: join(directory, 'out'), format: 'nquads' },
-      };
-      return pool.run(await taskOf({ ...request, runId, submittedAt: new Date(0).toISOString() }, '1', settings), hooks);
-    };
+    const run = (url: string, runId: string, seconds = 0, mapping = 'file:///mapping.ttl') =>
+      runTask({ runId, url, mapping, limits: { seconds } });
     return { directory, pool, run, left: () => readdir(join(directory, 'out')) };
   };
 

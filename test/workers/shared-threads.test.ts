@@ -7,13 +7,10 @@ import type { TransformRequest } from '../../queues/jobs.ts';
 import { cancelledFault } from '../../queues/runs/outcome.ts';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { NO_LIMITS } from '../../src/core/limits.ts';
-import { quietLogger } from '../../src/core/telemetry/observe.ts';
-import { USUAL_S3_ACCESS } from '../../src/storage/s3-access.ts';
-import { taskOf } from '../../workers/jobs/task.ts';
 import type { RunResult } from '../../workers/task.ts';
-import { ThreadPool } from '../../workers/threads/pool.ts';
 import { closeAfterEach } from '../support/closing.ts';
 import { built } from '../support/project-root.ts';
+import { openPool } from '../support/queues/pool.ts';
 import { peopleMapping } from '../support/service/inputs.ts';
 
 const ENGINE = built('test/support/queues/engine.js').href;
@@ -21,30 +18,10 @@ const { closes, directory: directoryForTest } = closeAfterEach();
 
 async function open(engine?: string) {
   const directory = await directoryForTest();
-  const pool = new ThreadPool({ memoryMb: 64, ...(engine === undefined ? {} : { engine }) }, quietLogger());
+  const { pool, run: runTask } = openPool(directory, engine);
   closes(() => pool.close());
-  const settings = {
-    spillDirectory: join(directory, 'spill'),
-    workingDirectory: directory,
-    database: async () => undefined,
-    web: async () => RUN_DEFAULTS.web,
-    s3: async () => USUAL_S3_ACCESS,
-    functionDirectory: async () => '',
-  };
-  const run = async (runId: string, url: string, mapping = 'mapping.ttl', more: Partial<TransformRequest> = {}, signal?: AbortSignal) => {
-    const request: TransformRequest = {
-      service: 'semi-structured-transformer',
-      inputs: [{ name: undefined, url }],
-      mappings: [mapping],
-      run: { ...RUN_DEFAULTS, limits: { ...NO_LIMITS } },
-      sliceRows: 0,
-      output: { directory: join(directory, 'out'), format: 'nquads' },
-      ...more,
-    };
-    const task = await taskOf({ ...request, runId, submittedAt: new Date(0).toISOString() }, '1', settings);
-    const hooks = { signal: signal ?? new AbortController().signal, progress: () => undefined, assertMayCommit: async () => undefined };
-    return pool.run(task, hooks);
-  };
+  const run = (runId: string, url: string, mapping = 'mapping.ttl', more: Partial<TransformRequest> = {}, signal?: AbortSignal) =>
+    runTask({ runId, url, mapping, more, signal });
   return { directory, pool, run, left: async () => (await readdir(join(directory, 'out'))).sort() };
 }
 
