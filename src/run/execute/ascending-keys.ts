@@ -88,8 +88,10 @@ export async function ascentReader(
         const own = ascent.copy();
         // The end of the sample may be within a cell.
         await read(reference, at + from, at + to, own).catch(leaveToReader);
-        if (own.holds && own.count >= ascent.count + 2) found = own;
-        if (found !== undefined) break;
+        if (own.holds && own.count >= ascent.count + 2) {
+          found = own;
+          break;
+        }
       }
       if (found === undefined) return false;
       ascent = found;

@@ -1,5 +1,4 @@
 /** Messages between the thread that writes a run's output and the threads that map. */
-
 import type { FaultData } from '../../core/fault.ts';
 import type { Packed } from '../../core/secret.ts';
 import type { FoundKeys } from '../execute/file-keys.ts';

@@ -1,5 +1,4 @@
 /** Executes a run in several threads: they map, this one writes their output in order of arrival. */
-
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resourceLimits, Worker } from 'node:worker_threads';

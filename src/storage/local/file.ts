@@ -250,7 +250,7 @@ async function syncFor(directory: string, first: readonly (() => void)[]): Promi
 async function syncInBackground(directory: string): Promise<void> {
   const handle = await open(directory, 'r').catch(() => undefined);
   await handle?.sync().catch(() => undefined);
-  await handle?.close();
+  await handle?.close().catch(() => undefined);
 }
 
 /** For a thread that has nobody else to serve meanwhile. */
