@@ -24,6 +24,27 @@ export interface SampleQuestion {
   readonly mappings?: Transformer | undefined;
   /** More of the input is read. */
   readonly deeper?: boolean | undefined;
+  /** Values of single items of lists are wanted. */
+  readonly items?: boolean | undefined;
+}
+
+/** Of `POST /studio/items`. */
+export interface ItemsQuestion {
+  readonly kind: 'items';
+  readonly location: string;
+  readonly format: 'json' | 'jsonl' | 'xml';
+  /** As of a sample. */
+  readonly mappings?: Transformer | undefined;
+  /** Of XML: by prefix. */
+  readonly namespaces?: Readonly<Record<string, string>> | undefined;
+  /** JSONPath or XPath of the items of one list. */
+  readonly iterator: string;
+  /** From an item on. */
+  readonly references: readonly string[];
+  /** Position of the first item that is wanted, from 0. */
+  readonly from: number;
+  /** Only items with this in one of their values. */
+  readonly find?: string | undefined;
 }
 
 /** Of `POST /studio/ontologies`. */
@@ -91,6 +112,7 @@ export interface JoinsQuestion extends MappingOf {
 
 export type Question =
   | SampleQuestion
+  | ItemsQuestion
   | RowsQuestion
   | TablesQuestion
   | OntologyQuestion

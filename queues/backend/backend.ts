@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path';
-import { type Job, type Processor, Queue, QueueEvents, type Worker, type WorkerOptions } from 'bullmq';
+import { type Job, type Processor, Queue, type QueueEvents, type Worker, type WorkerOptions } from 'bullmq';
 import { BullMQOtel } from 'bullmq-otel';
 import type { Snapshot } from '../../src/config/options/options.ts';
 import type { SharedSettings } from '../../src/config/store.ts';
@@ -17,6 +17,7 @@ import { anySet, readTls } from '../tls.ts';
 import type { BackendKind, Driver } from './driver.ts';
 import type { FairQueueing } from './fair-queueing.ts';
 import type { JobChanges } from './jobs/changes.ts';
+import { GatheredEvents } from './jobs/events.ts';
 import { NO_BACKOFF, RenewingWorker, type StalledBackoff, watchStalledJobs } from './jobs/stalled-jobs.ts';
 import { openEmbedded, openPostgres } from './postgres.ts';
 import { describeRedis, openRedis } from './redis.ts';
@@ -180,7 +181,11 @@ function makeBackend(driver: Driver, logger: Logger): QueueBackend {
 
     async queueEvents(name) {
       const opening = await this.queue(name).getBackend().publishEvent({ event: 'listener' }, 10_000);
-      return track(opened.listeners, new QueueEvents(name, { ...common('consumer'), lastEventId: opening }, factory), `events of ${name}`);
+      return track(
+        opened.listeners,
+        new GatheredEvents(name, { ...common('consumer'), lastEventId: opening }, factory),
+        `events of ${name}`,
+      );
     },
 
     settings,

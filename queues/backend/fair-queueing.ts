@@ -49,6 +49,8 @@ export interface FairQueueing {
    * @throws the error of the queue's client library when the queue is away
    */
   nextStartTag(band: PriorityBand, caller: string | undefined, pending?: number): Promise<number>;
+  /** As `nextStartTag`, for the job with this id. Where the queue has it already, nothing is taken, and there is no tag. */
+  startTagOf(id: string, band: PriorityBand, caller: string, pending: number): Promise<number | undefined>;
 }
 
 export function bandOf(queue: string, urgency: number): PriorityBand {

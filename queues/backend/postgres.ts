@@ -7,10 +7,11 @@ import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import { lockDirectory } from '../../src/storage/local/directory-lock.ts';
 import type { Driver } from './driver.ts';
-import type { FairQueueing } from './fair-queueing.ts';
+import { Vacuum } from './embedded/vacuum.ts';
+import type { FairQueueing, PriorityBand } from './fair-queueing.ts';
 import { jobChangesIn } from './jobs/postgres.ts';
 import type { RecoverStalledJobs } from './jobs/stalled-jobs.ts';
-import type { SettingsStore } from './settings.ts';
+import { ofOneProcess, type SettingsStore } from './settings.ts';
 
 /** Each worker and listener keeps one connection for notifications; the rest are for queries. */
 const POOL_SIZE = 24;
@@ -61,18 +62,21 @@ export async function openEmbedded(directory: string, schema: string): Promise<D
   const lock = await lockDirectory(directory);
   try {
     // Tens of megabytes of WebAssembly, loaded only when used.
-    const { openDatabase } = await import('./pglite-database.ts');
-    const { PglitePool } = await import('./pglite.ts');
+    const { openDatabase } = await import('./embedded/database.ts');
+    const { PglitePool } = await import('./embedded/pglite.ts');
     const database = await openDatabase(join(directory, 'database'));
     const pool = new PglitePool(database);
     const errors = errorsOf(pool);
     await pool.query(`SET search_path TO ${quoteSchemaName(schema)}`);
     await createTables(pool as unknown as PgPool, schema);
+    await planRetention(pool as unknown as PgPool, schema);
+    const vacuum = new Vacuum(pool, schema);
     return makeDriver(pool as unknown as PgPool, schema, {
       kind: 'embedded',
       onError: errors.listen,
       description: `embedded PostgreSQL (PGlite) in this process, files in ${directory}`,
       async close() {
+        await vacuum.close();
         await pool.end();
         await database.close();
         await lock.release();
@@ -120,6 +124,16 @@ async function createTables(pool: PgPool, schema: string): Promise<void> {
   }
 }
 
+/**
+ * Has the statements that remove old jobs planned for their values, each time. The index of ended jobs covers only ended states, so a plan for any
+ * state reads every job of the queue, whenever a job ends. A server chooses by its statistics; the embedded database has none, since nothing collects them.
+ */
+async function planRetention(pool: PgPool, schema: string): Promise<void> {
+  const name = quoteSchemaName(schema);
+  const parameters = `text, text, ${name}.job_state, bigint, boolean, bigint, integer`;
+  await pool.query(`ALTER FUNCTION ${name}.apply_retention(${parameters}) SET plan_cache_mode = force_custom_plan`);
+}
+
 function makeDriver(pool: PgPool, schema: string, rest: Pick<Driver, 'kind' | 'description' | 'onError' | 'close'>): Driver {
   const factory = (
     name: string,
@@ -136,7 +150,7 @@ function makeDriver(pool: PgPool, schema: string, rest: Pick<Driver, 'kind' | 'd
     prefix: schema,
     factory: factory as unknown as Driver['factory'],
     connection: () => pool,
-    settings: settingsTable(pool, schema),
+    settings: rest.kind === 'embedded' ? ofOneProcess(settingsTable(pool, schema)) : settingsTable(pool, schema),
     fairQueueing: fairQueueingTable(pool, schema),
     jobChanges: jobChangesIn(pool, schema),
     recoverStalled: recoverStalledBy(pool, schema),
@@ -181,8 +195,9 @@ function fairQueueingTable(pool: PgPool, schema: string): FairQueueing {
       SELECT CASE WHEN EXISTS (SELECT FROM head) THEN greatest((SELECT place FROM head), (SELECT place FROM ${table} WHERE lane = $5 AND caller = ''))
         WHEN EXISTS (SELECT FROM ${name}.job WHERE queue = $1 AND state IN ('delayed', 'active'))
         THEN coalesce((SELECT max(place) FROM ${table} WHERE lane = $5), 1) END AS place
+      WHERE NOT EXISTS (SELECT FROM ${name}.job WHERE queue = $1 AND id = $8)
     ), forgotten AS (
-      DELETE FROM ${table} WHERE (SELECT place FROM present) IS NULL AND (lane, caller) IN (
+      DELETE FROM ${table} WHERE EXISTS (SELECT FROM present WHERE place IS NULL) AND (lane, caller) IN (
         SELECT lane, caller FROM ${table} WHERE lane = $5 AND caller <> $6 FOR UPDATE SKIP LOCKED)
     ), clock AS (
       INSERT INTO ${table} AS turn (lane, caller, place) SELECT $5, '', place FROM present
@@ -196,13 +211,19 @@ function fairQueueingTable(pool: PgPool, schema: string): FairQueueing {
     RETURNING place`;
   // In an empty queue a statement that overtakes another would set the caller's last tag back. The row would make them wait anyway.
   const oneByOne = sequences();
+  /** @param id null: whatever jobs there are */
+  const takeFor = ({ queue, offset, width, halfLife }: PriorityBand, caller: string, pending: number, id: string | null) => {
+    const lane = `${queue}:${offset}`;
+    return oneByOne(`${lane} ${caller}`, async () => {
+      const { rows } = await pool.query<{ place: number }>(take, [queue, offset, width, halfLife, lane, caller, pending, id]);
+      return rows[0]?.place;
+    });
+  };
   return {
-    nextStartTag({ queue, offset, width, halfLife }, caller = '', pending = 0) {
-      const lane = `${queue}:${offset}`;
-      return oneByOne(`${lane} ${caller}`, async () => {
-        const { rows } = await pool.query<{ place: number }>(take, [queue, offset, width, halfLife, lane, caller, pending]);
-        return Number(rows[0]?.place ?? 1);
-      });
+    nextStartTag: async (band, caller = '', pending = 0) => Number((await takeFor(band, caller, pending, null)) ?? 1),
+    async startTagOf(id, band, caller, pending) {
+      const place = await takeFor(band, caller, pending, id);
+      return place === undefined ? undefined : Number(place);
     },
   };
 }

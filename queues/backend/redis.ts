@@ -4,7 +4,7 @@ import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { Driver } from './driver.ts';
-import type { FairQueueing } from './fair-queueing.ts';
+import type { FairQueueing, PriorityBand } from './fair-queueing.ts';
 import { jobChangesIn } from './jobs/redis.ts';
 import type { RecoverStalledJobs } from './jobs/stalled-jobs.ts';
 import { explainError, explainRedis } from './redis-errors.ts';
@@ -185,6 +185,7 @@ function settingsHash(client: Redis, hash: string): SettingsStore {
  */
 const NEXT_START_TAG = `
 local above, width, halved, pending, caller = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+if redis.call('EXISTS', KEYS[5]) == 1 then return false end
 local unit = 4294967296
 local from, to = string.format('%.0f', (above + 1) * unit), string.format('(%.0f', (above + width + 1) * unit)
 local score = redis.call('ZRANGEBYSCORE', KEYS[1], from, to, 'WITHSCORES', 'LIMIT', 0, 1)[2]
@@ -207,19 +208,22 @@ if caller ~= '' then redis.call('HSET', KEYS[2], caller, place) end
 return place`;
 
 function fairQueueingHash(client: Redis, prefix: string): FairQueueing {
-  client.defineCommand('quadmillNextStartTag', { numberOfKeys: 4, lua: NEXT_START_TAG });
+  client.defineCommand('quadmillNextStartTag', { numberOfKeys: 5, lua: NEXT_START_TAG });
   const { quadmillNextStartTag } = client as unknown as {
-    quadmillNextStartTag(...values: readonly (string | number)[]): Promise<string>;
+    quadmillNextStartTag(...values: readonly (string | number)[]): Promise<string | null>;
+  };
+  /** @param id no job has an empty one */
+  const take = ({ queue, offset, width, halfLife }: PriorityBand, caller: string, pending: number, id: string): Promise<string | null> => {
+    const keyOf = (name: string): string => `${prefix}:${queue}:${name}`;
+    const turns = `${prefix}:quadmill:turns:${queue}:${offset}`;
+    const keys = [keyOf('prioritized'), turns, keyOf('delayed'), keyOf('active'), keyOf(id)];
+    return quadmillNextStartTag.call(client, ...keys, offset, width, halfLife, pending, caller);
   };
   return {
-    async nextStartTag({ queue, offset, width, halfLife }, caller = '', pending = 0) {
-      const [waiting, delayed, active] = ['prioritized', 'delayed', 'active'].map((name) => `${prefix}:${queue}:${name}`) as [
-        string,
-        string,
-        string,
-      ];
-      const keys = [waiting, `${prefix}:quadmill:turns:${queue}:${offset}`, delayed, active];
-      return Number(await quadmillNextStartTag.call(client, ...keys, offset, width, halfLife, pending, caller));
+    nextStartTag: async (band, caller = '', pending = 0) => Number(await take(band, caller, pending, '')),
+    async startTagOf(id, band, caller, pending) {
+      const tag = await take(band, caller, pending, id);
+      return tag === null ? undefined : Number(tag);
     },
   };
 }

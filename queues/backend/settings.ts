@@ -8,6 +8,31 @@ export interface SettingsStore {
   compareAndSet(key: string, expected: string | undefined, value: string): Promise<boolean>;
 }
 
+/** A store that only this process uses: what it has read or written need not be read again. */
+export function ofOneProcess(store: SettingsStore): SettingsStore {
+  const known = new Map<string, string | undefined>();
+  return {
+    async read(keys) {
+      const unknown = keys.filter((key) => !known.has(key));
+      const values = unknown.length === 0 ? [] : await store.read(unknown);
+      unknown.forEach((key, i) => {
+        // What was written meanwhile is newer.
+        if (!known.has(key)) known.set(key, values[i]);
+      });
+      return keys.map((key) => known.get(key));
+    },
+    async compareAndSet(key, expected, value) {
+      // Without an answer, the store is asked again.
+      const done = await store.compareAndSet(key, expected, value).catch((error) => {
+        known.delete(key);
+        throw error;
+      });
+      if (done) known.set(key, value);
+      return done;
+    },
+  };
+}
+
 export interface WatchedSettings extends SharedSettings {
   close(): void;
 }

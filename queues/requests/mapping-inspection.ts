@@ -92,5 +92,5 @@ async function inspect(documents: readonly MappingText[], base: string, describe
 /** Runs in the thread. Other threads that load this module have other tasks. */
 if (!isMainThread && (workerData as Partial<InspectionTask> | null)?.kind === 'inspect mapping') {
   const { documents, base, functions } = workerData as InspectionTask;
-  parentPort?.postMessage(await inspect(documents, base, functions));
+  void inspect(documents, base, functions).then((inspection) => parentPort?.postMessage(inspection));
 }

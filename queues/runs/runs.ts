@@ -136,13 +136,18 @@ export async function openRuns(
   /** By band and caller: runs that this process is currently submitting. */
   const pending = new Map<string, number>();
 
-  async function addFairly(payload: RunPayload, caller: string, urgency: number): Promise<void> {
+  /** Resolves to false where the queue has the run already. */
+  async function addFairly(payload: RunPayload, caller: string, urgency: number): Promise<boolean> {
     const band = bandOf(SERVICE_QUEUES[payload.service].work, urgency);
     const key = `${band.queue} ${urgency} ${caller}`;
     const before = pending.get(key) ?? 0;
     pending.set(key, before + 1);
     try {
-      await add(payload, priorityOf(band, await backend.fairQueueing.nextStartTag(band, caller, before)));
+      const tag = await backend.fairQueueing.startTagOf(payload.runId, band, caller, before);
+      if (tag === undefined) return false;
+      opened?.expect(payload.runId);
+      await add(payload, priorityOf(band, tag));
+      return true;
     } finally {
       const after = (pending.get(key) ?? 1) - 1;
       if (after > 0) pending.set(key, after);
@@ -180,17 +185,16 @@ export async function openRuns(
     const own = request.service === 'graph-writer' ? request : { ...request, functions: functions() };
     const payload: RunPayload = { ...own, runId: id, submittedAt: new Date().toISOString(), digest, ticket, source };
     if (key === undefined) {
-      opened?.expect(id);
       await addFairly(payload, caller, urgency);
       return { id, existing: false };
     }
-    const queue = queueOf(request.service);
-    let found = await queue.getJob(id);
-    if (found === undefined) {
-      opened?.expect(id);
-      await addFairly(payload, caller, urgency);
-      found = await queue.getJob(id);
-    }
+    let added: boolean;
+    let found: RunJob | undefined;
+    do {
+      added = await addFairly(payload, caller, urgency);
+      found = await queueOf(request.service).getJob(id);
+      // A run that was there may have been removed before it was looked at.
+    } while (!added && found === undefined);
     if (found !== undefined && found.data.digest !== digest) {
       throw new Fault('request/conflict', 'This idempotency key was used for another request', {
         hint: `The earlier request made the run ${id}; use a new key`,

@@ -71,3 +71,15 @@ export const depthFault = (what: string, limit: number, cap: number, place: Faul
     place,
     ...(limit < cap ? { hint: 'Raise MAX_DEPTH' } : {}),
   });
+
+/** @param doing what took the time: `connecting to …` */
+export function timeOverFault(doing: string, waitMs: number, cause?: unknown): Fault {
+  return new Fault(
+    'limit/exceeded',
+    `There was no answer within ${Math.max(1, Math.round(waitMs / 1_000))} s. It took the time: ${doing}`,
+    {
+      hint: 'Ask again: what has just been started answers sooner the second time. If not, use a part of the data, or another source',
+      cause,
+    },
+  );
+}

@@ -62,14 +62,17 @@ export function unpackSecrets<T>({ packed }: Packed<T>): T {
   }) as T;
 }
 
-/** A copy of plain objects and arrays in which objects are replaced; everything else is kept. */
+/** Plain objects and arrays in which objects are replaced: a copy of those that hold one, however deep. Everything else is kept. */
 function replaced(value: unknown, replacement: (one: object) => unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const found = replacement(value);
   if (found !== undefined) return found;
-  if (Array.isArray(value)) return value.map((one) => replaced(one, replacement));
-  if (!isPlain(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaced(one, replacement)]));
+  const isArray = Array.isArray(value);
+  if (!isArray && !isPlain(value)) return value;
+  const before: readonly unknown[] = isArray ? value : Object.values(value);
+  const after = before.map((one) => replaced(one, replacement));
+  if (after.every((one, i) => one === before[i])) return value;
+  return isArray ? after : Object.fromEntries(Object.keys(value).map((name, i) => [name, after[i]]));
 }
 
 /** Neither an instance of a class nor a map, a set or a typed array, in any realm: above the prototype of a plain object there is nothing. */

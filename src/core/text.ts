@@ -181,8 +181,13 @@ export function hasScheme(text: string): boolean {
   return false;
 }
 
+/** V8 keeps longer texts as slices of others, of which it reads single characters slowly: a regular expression takes a half to a quarter as long. */
+const SLICE_LENGTH = 13;
+const TO_ESCAPE = /["\\\n\r]/;
+
 /** Escapes what N-Quads does not allow between double quotes: quote, backslash, line feed, carriage return. */
 export function escapeLiteral(bytes: string): string {
+  if (bytes.length >= SLICE_LENGTH) return TO_ESCAPE.test(bytes) ? escapeFrom(bytes, 0) : bytes;
   for (let i = 0; i < bytes.length; i++) {
     const c = bytes.charCodeAt(i);
     if (c === 34 || c === 92 || c === 10 || c === 13) return escapeFrom(bytes, i);

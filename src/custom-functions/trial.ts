@@ -46,9 +46,9 @@ export async function tryHere(files: FunctionFiles): Promise<readonly string[]> 
 
 /** Runs in the thread. Other threads that load this module have other tasks. */
 if (!isMainThread && (workerData as Partial<TrialTask> | null)?.kind === 'try functions') {
-  const answer: TrialAnswer = await tryHere((workerData as TrialTask).files).then(
-    (iris) => ({ iris }),
-    (error: unknown) => ({ fault: Fault.of(error).toJSON() }),
+  const answer = (given: TrialAnswer): void => parentPort?.postMessage(given);
+  void tryHere((workerData as TrialTask).files).then(
+    (iris) => answer({ iris }),
+    (error: unknown) => answer({ fault: Fault.of(error).toJSON() }),
   );
-  parentPort?.postMessage(answer);
 }

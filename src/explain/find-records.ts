@@ -8,8 +8,8 @@ import { buildRules } from '../plan/build/rules.ts';
 import { ViewBuilder } from '../plan/build/views.ts';
 import { planAlgebra } from '../plan/plan.ts';
 import { executeScans } from '../run/execute/scans.ts';
-import { prepareRun } from '../run/prepare/prepare.ts';
-import type { Rejection, RunRequest } from '../run/request.ts';
+import { prepareInTime } from '../run/prepare/in-time.ts';
+import type { RunHooks, RunRequest } from '../run/request.ts';
 import { candidatesFor, canMake, gathering, type StatementTerms } from './statement.ts';
 import { type Made, type RowWitness, WITNESS, type Witness, witnessesOf } from './witnesses.ts';
 
@@ -61,10 +61,10 @@ const MAX_VALUES = 20;
 export async function findRecords(
   request: RunRequest,
   statements: readonly StatementTerms[],
-  hooks: { readonly signal?: AbortSignal; readonly reject?: (rejection: Rejection) => void },
+  hooks: Pick<RunHooks, 'signal' | 'limit' | 'reject'>,
 ): Promise<readonly FoundRows[]> {
   const searches = statements.map((statement) => new Search(statement));
-  const prepared = await prepareRun({ ...request, slice: undefined }, hooks.signal, {}, (mapping, base, metadata) => {
+  const prepared = await prepareInTime({ ...request, slice: undefined }, hooks, {}, (mapping, base, metadata) => {
     const builder = new Builder();
     const maps = buildRules(mapping, base, builder, new ViewBuilder(mapping.triplesMaps, builder));
     const wanted = searches.map(({ statement }) => [

@@ -9,8 +9,9 @@ import { planAlgebra } from '../plan/plan.ts';
 import { isObjectOf } from '../plan/scans.ts';
 import { PARENT_RECORDS } from '../run/execute/preview.ts';
 import { executeScans } from '../run/execute/scans.ts';
-import { prepareRun } from '../run/prepare/prepare.ts';
-import type { RunRequest } from '../run/request.ts';
+import { prepareInTime } from '../run/prepare/in-time.ts';
+import type { PreparedRun } from '../run/prepare/prepare.ts';
+import type { RunRequest, ScanLimit } from '../run/request.ts';
 import { keysOf } from './find-records.ts';
 import { type Witness, witnessesOf } from './witnesses.ts';
 
@@ -30,6 +31,8 @@ export interface JoinShare {
   readonly origin: Emit['object']['origin'];
   /** Records of the child that were read. */
   readonly children: number;
+  /** There was no time to read as many of the child as were wanted. */
+  readonly cut: boolean;
   /** Those that have a value for each key. */
   readonly asked: number;
   /** Those that have a partner. */
@@ -51,27 +54,40 @@ const MAX_COMBINATIONS = 1_000;
 const PARENT_MS = 2_000;
 
 /**
+ * Inputs that are slow are read as far as there is time: joins share it, and so do their sides.
+ *
  * @param request `firstRecords` says how many records of the child are read; see `findRecords` for the others
+ * @param limit when the answer has to be there
  * @returns one for each join that is meant, in the order of the mapping
  * @throws Fault as `executeRun` does
  */
 export async function joinShares(
   request: RunRequest & { readonly firstRecords: number },
   search: JoinSearch,
+  { until, step }: Pick<ScanLimit, 'until' | 'step'>,
   signal: AbortSignal,
 ): Promise<readonly JoinShare[]> {
   const shares: JoinShare[] = [];
-  for (let index = 0; ; index++) {
+  for (let index = 0, count = 1; index < count; index++) {
+    /** When a side has to be read, of which so many are left of this join. */
+    const endOf = (sides: number): number => Date.now() + (until - Date.now()) / (sides + 2 * (count - index - 1));
     const children: Key[] = [];
-    const child = await readSide(request, search, index, 0, signal, (key) => children.push(key));
+    const child = await readSide(request, search, { index, side: 0, until: endOf(2), step }, signal, (key) => children.push(key));
     if (child === undefined) return shares;
+    count = child.count;
     const partners = new Set<string>();
     const examples: Key[] = [];
-    const parent = await readSide({ ...request, firstRecords: PARENT_RECORDS }, search, index, 1, signal, (key) => {
-      const all = combinations(key);
-      if (all.length > 0 && examples.length < MAX_EXAMPLES) examples.push(key);
-      for (const one of all) partners.add(one);
-    });
+    const parent = await readSide(
+      { ...request, firstRecords: PARENT_RECORDS },
+      search,
+      { index, side: 1, until: endOf(1), step },
+      signal,
+      (key) => {
+        const all = combinations(key);
+        if (all.length > 0 && examples.length < MAX_EXAMPLES) examples.push(key);
+        for (const one of all) partners.add(one);
+      },
+    );
     if (parent === undefined) throw new Error('a join has no parent');
     const asked = children.filter((key) => combinations(key).length > 0);
     const without = asked.filter((key) => !combinations(key).some((one) => partners.has(one)));
@@ -80,6 +96,7 @@ export async function joinShares(
       parent: parent.witness.map,
       origin: (child.witness.of as Emit).object.origin,
       children: child.records,
+      cut: child.isLate,
       asked: asked.length,
       found: asked.length - without.length,
       parents: parent.records,
@@ -88,70 +105,103 @@ export async function joinShares(
       examples,
     });
   }
+  return shares;
+}
+
+interface Reading {
+  /** Of the join among those that are meant; beyond them there is nothing to read. */
+  readonly index: number;
+  /** 0: the child, 1: the parent. */
+  readonly side: 0 | 1;
+  /** In milliseconds since 1970. */
+  readonly until: number;
+  readonly step: ScanLimit['step'];
 }
 
 interface Side {
   readonly witness: Witness;
+  /** Joins that are meant. */
+  readonly count: number;
   readonly records: number;
   readonly isLate: boolean;
 }
 
 /**
- * Reads one side of a join.
+ * Reads one side of a join, as far as there is time.
  *
- * @param index of the join among those that are meant; beyond them the result is undefined
- * @param side 0: the child, 1: the parent, which is read for a limited time
+ * @returns undefined: there is no such join
  */
 async function readSide(
   request: RunRequest,
   search: JoinSearch,
-  index: number,
-  side: 0 | 1,
+  { index, side, until, step }: Reading,
   signal: AbortSignal,
   take: (key: Key) => void,
 ): Promise<Side | undefined> {
   let witness: Witness | undefined;
-  const late = new AbortController();
-  const over = new LinkedAbort([signal, late.signal]);
+  let count = 0;
+  const limit = { until, late: () => undefined, step };
+  const prepared = await prepareInTime(request, { signal, limit }, {}, (mapping, base, metadata) => {
+    const builder = new Builder();
+    const maps = buildRules(mapping, base, builder, new ViewBuilder(mapping.triplesMaps, builder));
+    const joins = meant(maps, search);
+    const wanted = joins[index];
+    count = joins.length;
+    witness = wanted && witnessesOf(maps, [wanted], builder)[side];
+    return planAlgebra({ maps: witness === undefined ? [] : [witness.rules], checks: [] }, metadata);
+  });
+  try {
+    if (witness === undefined) return undefined;
+    return { witness, count, ...(await readWitness(request, prepared, witness, side === 1 ? PARENT_MS : undefined, until, signal, take)) };
+  } finally {
+    await prepared.close();
+  }
+}
+
+/**
+ * @param recordsMs how long records are read, from the first one on: opening an input may take long on a busy machine
+ * @param until when reading ends in any case
+ */
+async function readWitness(
+  request: RunRequest,
+  prepared: PreparedRun,
+  { keys }: Witness,
+  recordsMs: number | undefined,
+  until: number,
+  signal: AbortSignal,
+  take: (key: Key) => void,
+): Promise<Pick<Side, 'records' | 'isLate'>> {
+  const over = new LinkedAbort([signal], Math.max(0, until - Date.now()));
   let timer: NodeJS.Timeout | undefined;
+  let isLate = false;
   let records = 0;
   try {
-    const prepared = await prepareRun(request, over.signal, {}, (mapping, base, metadata) => {
-      const builder = new Builder();
-      const maps = buildRules(mapping, base, builder, new ViewBuilder(mapping.triplesMaps, builder));
-      const wanted = meant(maps, search)[index];
-      witness = wanted && witnessesOf(maps, [wanted], builder)[side];
-      return planAlgebra({ maps: witness === undefined ? [] : [witness.rules], checks: [] }, metadata);
-    });
-    try {
-      if (witness === undefined) return undefined;
-      const { keys } = witness;
-      await executeScans(
-        { ...request, slice: undefined, distinct: false, threads: 1, onError: 'skip', maxRejected: Number.MAX_SAFE_INTEGER },
-        prepared,
-        prepared.plan.scans.map((_, position) => ({ position, range: undefined })),
-        { write: () => undefined },
-        {
-          signal: over.signal,
-          row: (_map, lines, _input, record) => {
-            // Opening the input is no part of the time: it may take long on a busy machine, and none of its records would be seen.
-            if (side === 1)
-              timer ??= setTimeout(() => late.abort(new Fault('run/cancelled', 'The parent is read for a limited time')), PARENT_MS);
-            records = Math.max(records, (record ?? 0) + 1);
-            take(keysOf([...lines].join(''), keys));
-          },
+    await executeScans(
+      { ...request, slice: undefined, distinct: false, threads: 1, onError: 'skip', maxRejected: Number.MAX_SAFE_INTEGER },
+      prepared,
+      prepared.plan.scans.map((_, position) => ({ position, range: undefined })),
+      { write: () => undefined },
+      {
+        signal: over.signal,
+        row: (_map, lines, _input, record) => {
+          if (recordsMs !== undefined)
+            timer ??= setTimeout(() => {
+              isLate = true;
+              over.abort(new Fault('run/cancelled', 'The records are read for a limited time'));
+            }, recordsMs);
+          records = Math.max(records, (record ?? 0) + 1);
+          take(keysOf([...lines].join(''), keys));
         },
-      );
-    } finally {
-      await prepared.close();
-    }
+      },
+    );
   } catch (error) {
-    if (!late.signal.aborted || signal.aborted || witness === undefined) throw error;
+    isLate ||= over.timedOut;
+    if (!isLate || signal.aborted) throw error;
   } finally {
     clearTimeout(timer);
     over.release();
   }
-  return { witness: witness as Witness, records, isLate: late.signal.aborted };
+  return { records, isLate };
 }
 
 /** Each join once, also where it has several predicates, graphs or targets. */

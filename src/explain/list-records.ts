@@ -8,8 +8,8 @@ import { ViewBuilder } from '../plan/build/views.ts';
 import { planAlgebra } from '../plan/plan.ts';
 import { isObjectOf } from '../plan/scans.ts';
 import { executeScans } from '../run/execute/scans.ts';
-import { prepareRun } from '../run/prepare/prepare.ts';
-import type { RunRequest } from '../run/request.ts';
+import { prepareInTime } from '../run/prepare/in-time.ts';
+import type { RunHooks, RunRequest } from '../run/request.ts';
 import { type FoundRecord, recordOf } from './find-records.ts';
 import { type RowWitness, rowWitness } from './witnesses.ts';
 
@@ -48,11 +48,11 @@ interface SeenRecord {
 export async function listRecords(
   request: RunRequest,
   triplesMap: string,
-  hooks: { readonly signal?: AbortSignal },
+  hooks: Pick<RunHooks, 'signal' | 'limit'>,
 ): Promise<ListedRecords> {
   let own: MapRules | undefined;
   let witness: RowWitness | undefined;
-  const prepared = await prepareRun({ ...request, slice: undefined }, hooks.signal, {}, (mapping, base, metadata) => {
+  const prepared = await prepareInTime({ ...request, slice: undefined }, hooks, {}, (mapping, base, metadata) => {
     const builder = new Builder();
     const maps = buildRules(mapping, base, builder, new ViewBuilder(mapping.triplesMaps, builder));
     const rules = mapOf(maps, triplesMap);

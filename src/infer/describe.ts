@@ -110,7 +110,7 @@ class Description {
     const { root, source } = sample;
     if (source.formulation === 'csv') {
       const rows = (root as readonly Members[]).map(({ members }) => ({ members, parent: 0 }));
-      this.#entity(classWords(sample.name), [], rows, undefined, sample.notes);
+      this.#entity(classWords(sample.name), [], 0, rows, undefined, sample.notes);
     } else this.#root(root);
   }
 
@@ -121,7 +121,7 @@ class Description {
     const own = [...(top?.members.values() ?? [])].some((tree) => tree !== null && !isMembers(tree) && !isArray(tree));
     const start = this.#rootSteps(root);
     if (top !== undefined && own && isWhole) {
-      this.#entity(classWords(this.#names(start).at(-1) ?? name), start, [top], undefined, notes);
+      this.#entity(classWords(this.#names(start).at(-1) ?? name), start, 0, [top], undefined, notes);
       return;
     }
     const left =
@@ -130,12 +130,12 @@ class Description {
     if (top === undefined) this.#gather(root, 0, [], gathered);
     else for (const [key, tree] of top.members) if (isArray(tree) || isMembers(tree)) this.#gather(tree, 0, [member(key)], gathered);
     const told: string[] = [...notes, ...left];
-    for (const { steps, scalars, objects } of this.#clear(gathered, told)) {
+    for (const { steps, scalars, objects, nulls } of this.#clear(gathered, told)) {
       const words = classWords(this.#names(steps).at(-1) ?? name);
       const at = [...start, ...steps];
       const records =
         objects.length > 0 ? this.#sameShape(objects, scalars) : scalars.map(({ tree }) => ({ members: NONE, value: tree, parent: 0 }));
-      if (records.length > 0) this.#entity(words, at, records, undefined, told.splice(0));
+      if (records.length > 0) this.#entity(words, at, nulls, records, undefined, told.splice(0));
     }
   }
 
@@ -193,9 +193,11 @@ class Description {
     return made;
   }
 
+  /** @param nulls how often null stands where a record could */
   #entity(
     words: readonly string[],
     steps: readonly Step[],
+    nulls: number,
     records: readonly Found[],
     parent: Parent | undefined,
     told: readonly string[],
@@ -203,6 +205,7 @@ class Description {
     if (this.entities.length >= MAX_ENTITIES) return;
     const { source } = this.#sample;
     const notes = [...told];
+    if (nulls > 0) notes.push(`null in ${nulls} other ${nulls === 1 ? 'place' : 'places'}, which the filter of the iterator leaves out`);
     const gathered = new Map<string, Gathered>();
     for (const column of this.#sample.columns ?? []) this.#at([member(column)], gathered);
     for (const [index, { members, value = null }] of records.entries()) {
@@ -231,7 +234,7 @@ class Description {
       source,
       words,
       steps,
-      iterator: PATHS[source.formulation].iterator(steps),
+      iterator: PATHS[source.formulation].iterator(steps, nulls > 0),
       parent,
       records: records.length,
       isWhole: this.#sample.isWhole,
@@ -251,7 +254,7 @@ class Description {
       const name = this.#names(found.steps).at(-1) ?? this.#sample.name;
       const levels = PATHS[source.formulation].levels(found.steps);
       const inner: Parent = { entity, levels, name, isOnly: !found.steps.includes(ITEMS) };
-      this.#entity(classWords(name), [...steps, ...found.steps], this.#sameShape(found.objects, found.scalars), inner, []);
+      this.#entity(classWords(name), [...steps, ...found.steps], found.nulls, this.#sameShape(found.objects, found.scalars), inner, []);
     }
   }
 

@@ -23,6 +23,11 @@ export interface FieldValues {
   readonly isDistinctCut: boolean;
   /** The first different values, the beginning of each. */
   readonly examples: readonly string[];
+  /**
+   * With `FieldOptions.items`: values of single items, the beginning of each. `at`: positions in the lists on the way, from 0; of records, that
+   * of the record first.
+   */
+  readonly items?: readonly { readonly at: readonly number[]; readonly value: string }[];
 }
 
 export interface Field {
@@ -54,6 +59,9 @@ const MAX_CHARACTERS = 2 * 2 ** 20;
 const MAX_DISTINCT = 1_000;
 const EXAMPLES = 3;
 const EXAMPLE_CHARACTERS = 60;
+/** Of each list, the first ones, of which values are kept; and such values of a field. */
+const SINGLE_ITEMS = 20;
+const SINGLE_VALUES = 400;
 /** An object with more members, all of one shape, is a list with keys. */
 const MAX_KEYS = 200;
 
@@ -70,6 +78,8 @@ interface Node {
   values: number;
   readonly kinds: Map<Kind, number>;
   readonly seen: Set<string>;
+  /** Values of single items, by their positions. */
+  readonly single: Map<string, string>;
 }
 
 export interface FieldOptions {
@@ -77,6 +87,8 @@ export interface FieldOptions {
   readonly hasRecords: boolean;
   /** An element that stands alone in one place and repeated in another is a list in both. */
   readonly isXml: boolean;
+  /** Whether values of single items are wanted. */
+  readonly items?: boolean;
 }
 
 /** @param root see `DocumentSample` */
@@ -99,7 +111,8 @@ class FieldReader {
     const top = nodeAt([]);
     const records = this.#options.hasRecords && isArray(root) ? root : [root];
     if (this.#options.isXml) this.#findLists(root, '');
-    for (const record of records) this.#visit(top, record);
+    for (const [i, record] of records.entries())
+      this.#visit(top, record, this.#options.hasRecords ? (i < SINGLE_ITEMS ? [i] : undefined) : []);
     const fields: Field[] = [];
     this.#list(top, records.length, fields);
     const counted = this.#options.hasRecords ? records.length : top.lists > 0 ? top.items : (outermostList(fields)?.items ?? 1);
@@ -114,22 +127,24 @@ class FieldReader {
     } else if (isMembers(tree)) for (const [name, inner] of tree.members) this.#findLists(inner, `${key}/${name}`);
   }
 
-  #visit(node: Node, tree: Tree): void {
+  /** @param at positions in the lists on the way; undefined: too far behind, or nobody asks */
+  #visit(node: Node, tree: Tree, at: readonly number[] | undefined): void {
     const items = isArray(tree) ? tree : this.#isRepeated(node) ? [tree] : this.#keyedItems(node, tree);
     if (items !== undefined) {
       node.lists++;
       node.items += items.length;
       node.longest = Math.max(node.longest, items.length);
       const each = this.#child(node, { each: true });
-      if (each !== undefined) for (const item of items) this.#visit(each, item);
+      if (each !== undefined)
+        for (const [i, item] of items.entries()) this.#visit(each, item, at && i < SINGLE_ITEMS ? [...at, i] : undefined);
     } else if (tree === null) node.nulls++;
     else if (isMembers(tree)) {
       node.objects++;
       for (const [name, inner] of tree.members) {
         const child = this.#child(node, stepOf(name, this.#options.isXml));
-        if (child !== undefined) this.#visit(child, inner);
+        if (child !== undefined) this.#visit(child, inner, at);
       }
-    } else count(node, tree as string | TypedText);
+    } else count(node, tree as string | TypedText, this.#options.items === true ? at : undefined);
   }
 
   /** An element of XML that stands alone here, and repeated elsewhere. */
@@ -202,6 +217,7 @@ const nodeAt = (path: readonly FieldStep[]): Node => ({
   values: 0,
   kinds: new Map(),
   seen: new Set(),
+  single: new Map(),
 });
 
 const isItem = ({ path }: Node): boolean => {
@@ -241,12 +257,15 @@ function haveOneShape(trees: readonly Tree[]): boolean {
   return names.size <= MAX_KEYS;
 }
 
-function count(node: Node, value: string | TypedText): void {
+function count(node: Node, value: string | TypedText, at: readonly number[] | undefined): void {
   const text = typeof value === 'string' ? value : value.text;
   const kind = typeof value === 'string' ? kindOf(text) : (kindOfDatatype(value.datatype) ?? kindOf(text));
   node.values++;
   node.kinds.set(kind, (node.kinds.get(kind) ?? 0) + 1);
   if (node.seen.size < MAX_DISTINCT) node.seen.add(text);
+  if (at === undefined || at.length === 0 || node.single.size >= SINGLE_VALUES) return;
+  const key = at.join('.');
+  if (!node.single.has(key)) node.single.set(key, beginningOf(text));
 }
 
 function fieldOf(node: Node, owners: number): Field {
@@ -262,6 +281,7 @@ function fieldOf(node: Node, owners: number): Field {
     distinct: node.seen.size,
     isDistinctCut: node.seen.size >= MAX_DISTINCT,
     examples: [...node.seen].slice(0, EXAMPLES).map(beginningOf),
+    ...(node.single.size > 0 && { items: [...node.single].map(([at, value]) => ({ at: at.split('.').map(Number), value })) }),
   };
   return {
     path: node.path,
@@ -273,7 +293,7 @@ function fieldOf(node: Node, owners: number): Field {
 }
 
 /** By code points: a cut within a pair of surrogates would give half a character. */
-function beginningOf(text: string): string {
+export function beginningOf(text: string): string {
   if (text.length <= EXAMPLE_CHARACTERS) return text;
   return `${Array.from(text.slice(0, EXAMPLE_CHARACTERS)).slice(0, -1).join('')}…`;
 }

@@ -6,10 +6,13 @@ import { isArray, isMembers, type Tree } from './sample.ts';
 export class JsonBeginningError extends Error {
   /** In characters from the beginning of the text. */
   readonly offset: number;
+  /** What stands there may be another value. */
+  readonly isBehindValue: boolean;
 
-  constructor(message: string, offset: number) {
+  constructor(message: string, offset: number, isBehindValue = false) {
     super(message);
     this.offset = offset;
+    this.isBehindValue = isBehindValue;
   }
 }
 
@@ -65,7 +68,7 @@ class Reader {
     const { value, isComplete } = this.#value(0);
     if (!isComplete) return value;
     this.#space();
-    if (this.#at < this.#text.length) throw new JsonBeginningError('There is more behind the value', this.#at);
+    if (this.#at < this.#text.length) throw new JsonBeginningError('There is more behind the value', this.#at, true);
     return value;
   }
 

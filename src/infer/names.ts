@@ -7,6 +7,19 @@ const SINGULARS: Readonly<Record<string, string>> = {
   species: 'species',
   news: 'news',
   children: 'child',
+  men: 'man',
+  women: 'woman',
+  shelves: 'shelf',
+  leaves: 'leaf',
+  halves: 'half',
+  knives: 'knife',
+  wolves: 'wolf',
+  movies: 'movie',
+  cookies: 'cookie',
+  statuses: 'status',
+  viruses: 'virus',
+  buses: 'bus',
+  campuses: 'campus',
 };
 
 /** The words of a name, in lower case: `customerId` and `customer_id` are `customer`, `id`. */
@@ -100,9 +113,13 @@ export function speaksOf(name: string, ofClass: readonly string[], key: string):
   return endsAs.some((end) => text === end || text.endsWith(` ${end}`));
 }
 
-/** `customer_id` → `customer`: what the record is called that an identifier leads to. */
+/** Whether a name says nothing of the class that it is a key of: `id`, `name`. */
+export const isGeneric = (name: string): boolean => wordsOf(name).every((word) => GENERIC.has(word) || IDENTIFIERS.has(word));
+
+/** `customer_id` → `customer`, `homeBranchId` → `homeBranch`: what the record is called that an identifier leads to. */
 export function withoutKey(name: string): string {
   const words = wordsOf(name);
   const end = words.findLastIndex((word) => !IDENTIFIERS.has(word) && !CODES.has(word));
-  return words.slice(0, end + 1).join('_');
+  const kept = words.slice(0, end + 1);
+  return /[^\p{L}\p{N}]/u.test(name) ? kept.join('_') : kept.join(' ').replace(/ (.)/gu, (_, first: string) => first.toUpperCase());
 }

@@ -8,8 +8,12 @@ export const member = (name: string): Step => ({ kind: 'member', name });
 export const ITEMS: Step = { kind: 'items' };
 
 export interface PathSyntax {
-  /** undefined: records are rows. */
-  iterator(steps: readonly Step[]): string | undefined;
+  /**
+   * undefined: records are rows.
+   *
+   * @param skipsNull a null at the end of the steps is no record
+   */
+  iterator(steps: readonly Step[], skipsNull: boolean): string | undefined;
   /** @param ups levels that are climbed from the record first */
   reference(ups: number, steps: readonly Step[]): string;
   /** The levels between a record and what the steps find in it. */
@@ -31,7 +35,19 @@ const xmlNames = (steps: readonly Step[]): string[] =>
   steps.flatMap((step) => (step.kind === 'member' && step.name !== '.' ? [step.name] : []));
 
 const JSON_PATHS: PathSyntax = {
-  iterator: (steps) => `$${steps.map(jsonStep).join('')}`,
+  iterator: (steps, skipsNull) => {
+    const at = skipsNull ? steps.lastIndexOf(ITEMS) : -1;
+    const [before, after] = [
+      steps.slice(0, at + 1),
+      steps
+        .slice(at + 1)
+        .map(jsonStep)
+        .join(''),
+    ];
+    if (at < 0) return `$${steps.map(jsonStep).join('')}`;
+    // The filter stands at the array, so that records are read one by one.
+    return `$${before.slice(0, -1).map(jsonStep).join('')}[?@${after} != null]${after}`;
+  },
   reference: (ups, steps) => `$${'^'.repeat(ups)}${steps.map(jsonStep).join('')}`,
   levels: (steps) => steps.length,
 };

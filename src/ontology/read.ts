@@ -1,11 +1,13 @@
 /** The classes and properties of an ontology: a file or an address with RDF. */
+import { LinkedAbort } from '../core/abort.ts';
 import { Fault } from '../core/fault.ts';
 import { RDF_SYNTAXES, type RdfSyntax } from '../core/input/rdf-syntaxes.ts';
 import { redact } from '../core/redact.ts';
-import { beginningOf } from '../sampling/beginning.ts';
+import { beginningOf, TimeOver } from '../sampling/beginning.ts';
 import type { SampleOptions } from '../sampling/options.ts';
 import { openInput } from '../storage/open.ts';
 import { checkEntities, checkRootIsClosed, checkValues } from './bounds.ts';
+import { prefixesOf } from './prefixes.ts';
 import { type Document, readStatements } from './statements.ts';
 import { syntaxOf } from './syntax.ts';
 import { type OntologyTerm, TermCollector } from './terms.ts';
@@ -21,6 +23,8 @@ export type OntologyAccess = Pick<SampleOptions, 'workingDirectory' | 'reach' | 
 export interface OntologyAnswer {
   readonly format: RdfSyntax;
   readonly terms: readonly OntologyTerm[];
+  /** Prefix → namespace of terms. */
+  readonly prefixes: Readonly<Record<string, string>>;
   /** That were read, about whatever. */
   readonly statements: number;
   readonly bytesRead: number;
@@ -40,39 +44,72 @@ const ACCEPT = Object.values(RDF_SYNTAXES)
   .map(({ mediaTypes: [type] }, i) => `${type};q=${(10 - i) / 10}`)
   .join(', ');
 
-/** @throws Fault of `openInput`; source/type, source/malformed, source/encoding — it is no RDF; limit/exceeded */
-export async function readOntology({ location, format }: OntologyQuestion, access: OntologyAccess): Promise<OntologyAnswer> {
+/**
+ * @param until when the answer has to be there, in milliseconds since 1970: of a slow document it has what came by then
+ * @throws Fault of `openInput`; source/type, source/malformed, source/encoding — it is no RDF; limit/exceeded
+ */
+export async function readOntology({ location, format }: OntologyQuestion, access: OntologyAccess, until: number): Promise<OntologyAnswer> {
   const { workingDirectory, reach, web, limits } = access;
   const name = redact(location);
-  const ask = { headers: { accept: `${ACCEPT}, */*;q=0.1` } };
-  const input = await openInput(location, { workingDirectory, reach, limits, web, s3: web.s3, ask });
+  const ask = { headers: { accept: `${ACCEPT}, */*;q=0.1` }, promptly: true };
+  const over = new LinkedAbort([], Math.max(0, until - Date.now()));
+  let input: Awaited<ReturnType<typeof openInput>> | undefined;
   try {
-    const beginning = await beginningOf(input.bytes, MOST_BYTES);
+    input = await openInput(location, { workingDirectory, reach, limits, web, s3: web.s3, ask, signal: over.signal });
+    const beginning = await beginningOf(inTime(input.bytes, over), MOST_BYTES);
     const bytes = withoutMark(beginning.bytes.subarray(0, MOST_BYTES), name);
     const head = bytes.subarray(0, HEAD_BYTES).toString();
     if (head.trim() === '') throw noRdf(name, 'it is empty');
     const syntax = format ?? syntaxOf(location, input.mediaType, head, name);
     const base = input.web?.address ?? FILE_BASE;
-    return answerOf({ bytes, isWhole: beginning.isWhole, syntax, base, name });
+    return answerOf({ bytes, isWhole: beginning.isWhole, isLate: over.timedOut && !beginning.isWhole, syntax, base, name });
+  } catch (error) {
+    if (!over.timedOut || (error instanceof Fault && error.code === 'limit/exceeded')) throw error;
+    throw new Fault('limit/exceeded', `Nothing of ${name} came in time`, { place: { input: name }, hint: UPLOAD, cause: error });
   } finally {
-    await input.close();
+    over.release();
+    await input?.close();
   }
 }
 
-function answerOf(document: Document & { readonly bytes: Buffer }): OntologyAnswer {
-  const { bytes, isWhole, syntax, name } = document;
+const UPLOAD = 'Ask again, or download it and add it as a file';
+
+/** Chunks, until the time is over. */
+async function* inTime(chunks: AsyncIterable<Uint8Array>, over: LinkedAbort): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    throw over.timedOut ? new TimeOver() : error;
+  }
+}
+
+interface ReadDocument extends Document {
+  readonly bytes: Buffer;
+  /** There was no time for the rest. */
+  readonly isLate: boolean;
+}
+
+function answerOf(document: ReadDocument): OntologyAnswer {
+  const { bytes, isWhole, isLate, syntax, name } = document;
   check(document);
   const collector = new TermCollector();
   const { count, isCut } = readStatements(document, MOST_STATEMENTS, (...statement) => collector.add(...statement));
   if (count === 0)
     throw noRdf(name, syntax === 'jsonld' ? 'its JSON has no statement: without @context it is no JSON-LD' : 'it has no statement');
   const cut: string[] = [];
-  if (!isWhole) cut.push(`Only the first ${MOST_BYTES / 1e6} MB were read.`);
+  if (isLate) cut.push(`Only the first ${bytes.length.toLocaleString('en')} bytes were read: there was no time for more.`);
+  else if (!isWhole) cut.push(`Only the first ${MOST_BYTES / 1e6} MB were read.`);
   else if (isCut) cut.push(`Only the first ${MOST_STATEMENTS.toLocaleString('en')} statements were read.`);
-  return { format: syntax, ...bounded(collector, cut), statements: count, bytesRead: bytes.length, cut };
+  const { terms } = bounded(collector, cut);
+  const prefixes = prefixesOf(
+    bytes.toString(),
+    syntax,
+    terms.map(({ iri }) => iri),
+  );
+  return { format: syntax, terms, prefixes, statements: count, bytesRead: bytes.length, cut };
 }
 
-function check({ bytes, isWhole, syntax, name }: Document & { readonly bytes: Buffer }): void {
+function check({ bytes, isWhole, isLate, syntax, name }: ReadDocument): void {
   if (syntax === 'rdfxml') {
     checkEntities(bytes, MOST_BYTES, name);
     if (isWhole) checkRootIsClosed(bytes, name);
@@ -80,6 +117,11 @@ function check({ bytes, isWhole, syntax, name }: Document & { readonly bytes: Bu
   if (syntax !== 'jsonld') return;
   checkValues(bytes, MOST_STATEMENTS, name);
   if (isWhole) return;
+  if (isLate)
+    throw new Fault('limit/exceeded', `Only a part of ${name} came in time, and JSON-LD is read as a whole`, {
+      place: { input: name },
+      hint: UPLOAD,
+    });
   throw new Fault('limit/exceeded', `${name} is larger than ${MOST_BYTES / 1e6} MB`, {
     place: { input: name },
     hint: 'JSON-LD is read as a whole. Give the ontology as Turtle, of which the beginning is read',

@@ -1,5 +1,7 @@
 /** The tables of a database, and the first rows of a table or query as a list of fields. */
+import { LinkedAbort } from '../core/abort.ts';
 import { Fault } from '../core/fault.ts';
+import { timeOverFault } from '../core/limits.ts';
 import { fromBytes } from '../core/text.ts';
 import { TypedValue } from '../core/value.ts';
 import { fieldsOf } from '../infer/fields.ts';
@@ -13,6 +15,7 @@ import { openSession } from '../sql/drivers/open.ts';
 import { parseJdbcUrl } from '../sql/jdbc/jdbc.ts';
 import { allOf } from '../sql/select.ts';
 import type { TableName } from '../sql/tables.ts';
+import type { TimeLimit } from './preview.ts';
 
 /** The database of the options. */
 export interface DatabaseReading {
@@ -61,9 +64,9 @@ const DEEPER_ROWS = 5_000;
 const MAX_TEXT = 1_000;
 const MAX_CHARACTERS = 32 * 2 ** 20;
 
-/** @throws Fault as `OpenSession` */
-export const listTables = (reading: DatabaseReading, signal: AbortSignal): Promise<TablesAnswer> =>
-  within(reading, signal, async (session) => {
+/** @throws Fault as `OpenSession`; limit/exceeded — the time is over */
+export const listTables = (reading: DatabaseReading, limit: TimeLimit): Promise<TablesAnswer> =>
+  within(reading, limit, async (session) => {
     const own = await defaultSchema(session);
     const all = await readTables(session);
     const nameOf = (table: TableName): string => written(table, own, session.product);
@@ -89,13 +92,9 @@ export const listTables = (reading: DatabaseReading, signal: AbortSignal): Promi
     return { database: session.address.name, tables, cut: tables.length < all.length };
   });
 
-/** @throws Fault request/invalid — no such table; as `SqlSession.select` and `OpenSession` */
-export const sampleRows = (
-  { of, text, deeper = false }: RowsQuestion,
-  reading: DatabaseReading,
-  signal: AbortSignal,
-): Promise<FieldsAnswer> =>
-  within(reading, signal, async (session) => {
+/** @throws Fault request/invalid — no such table; limit/exceeded — the time was over before the first rows came; as `SqlSession.select` and `OpenSession` */
+export const sampleRows = ({ of, text, deeper = false }: RowsQuestion, reading: DatabaseReading, limit: TimeLimit): Promise<FieldsAnswer> =>
+  within(reading, limit, async (session, isOver) => {
     const sql = of === 'query' ? text : allOf(await tableNamed(text, session), session.product);
     const most = deeper ? DEEPER_ROWS : ROWS;
     const { columns, batches } = await session.select(sql, most);
@@ -104,16 +103,21 @@ export const sampleRows = (
     let bytesRead = 0;
     let characters = 0;
     let complete = true;
-    for await (const { rows, bytes } of batches) {
-      bytesRead = bytes;
-      for (const row of rows) {
-        if (root.length === most || characters > MAX_CHARACTERS) complete = false;
-        else {
-          for (const value of row) characters += value?.length ?? 0;
-          root.push({ members: new Map(columns.map((column, i) => [column.name, treeOf(row[i] ?? null, column, notes)])) });
+    try {
+      for await (const { rows, bytes } of batches) {
+        bytesRead = bytes;
+        for (const row of rows) {
+          if (root.length === most || characters > MAX_CHARACTERS) complete = false;
+          else {
+            for (const value of row) characters += value?.length ?? 0;
+            root.push({ members: new Map(columns.map((column, i) => [column.name, treeOf(row[i] ?? null, column, notes)])) });
+          }
         }
+        if (!complete) break;
       }
-      if (!complete) break;
+    } catch (error) {
+      if (!isOver() || root.length === 0) throw error;
+      complete = false;
     }
     // Without rows the columns are known all the same.
     const isEmpty = root.length === 0;
@@ -132,15 +136,26 @@ export const sampleRows = (
 
 async function within<T>(
   { access, sql, workingDirectory }: DatabaseReading,
-  signal: AbortSignal,
-  read: (session: SqlSession) => Promise<T>,
+  { until, step }: TimeLimit,
+  read: (session: SqlSession, isOver: () => boolean) => Promise<T>,
 ): Promise<T> {
   const { jdbcUrl: url, user, password } = access;
-  const session = await openSession(parseJdbcUrl({ url, user, password, directory: workingDirectory }), { ...sql, signal });
+  const began = Date.now();
+  const over = new LinkedAbort([], Math.max(0, until - began));
+  const address = parseJdbcUrl({ url, user, password, directory: workingDirectory });
+  let doing = `connecting to ${address.name}`;
+  step?.(doing);
+  let session: SqlSession | undefined;
   try {
-    return await read(session);
+    session = await openSession(address, { ...sql, signal: over.signal });
+    doing = `asking ${address.name}`;
+    step?.(doing);
+    return await read(session, () => over.timedOut);
+  } catch (error) {
+    throw over.timedOut ? timeOverFault(doing, until - began, error) : error;
   } finally {
-    await session.close();
+    over.release();
+    await session?.close();
   }
 }
 

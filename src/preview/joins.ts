@@ -1,7 +1,7 @@
 /** How many of the first records find a partner by a join. */
 import { fromBytes } from '../core/text.ts';
 import { joinShares } from '../explain/join-share.ts';
-import { type MappingQuestion, type RunAccess, requestOf } from './preview.ts';
+import { type MappingQuestion, type RunAccess, requestOf, type TimeLimit } from './preview.ts';
 
 export interface JoinsQuestion extends MappingQuestion {
   /** Triples maps: IRI, or `_:label`. */
@@ -19,8 +19,10 @@ export interface JoinView {
   /** From 1. */
   readonly line: number;
   readonly column: number;
-  /** Records of the child that were read, those of them with a value for each key, and those that have a partner. */
+  /** Records of the child that were read, and whether there was no time for as many as were wanted. */
   readonly children: number;
+  readonly cut: boolean;
+  /** Those of them with a value for each key, and those that have a partner. */
   readonly asked: number;
   readonly found: number;
   /** Records of the parent that were read, and whether that was all of them. */
@@ -33,15 +35,24 @@ export interface JoinView {
 
 const MAX_TEXT = 200;
 
-/** @throws Fault as `executeRun` */
-export async function sharesOfJoins(question: JoinsQuestion, access: RunAccess, signal: AbortSignal): Promise<JoinsAnswer> {
+/**
+ * @param limit when the answer has to be there
+ * @throws Fault as `executeRun`
+ */
+export async function sharesOfJoins(
+  question: JoinsQuestion,
+  access: RunAccess,
+  limit: TimeLimit,
+  signal: AbortSignal,
+): Promise<JoinsAnswer> {
   const { child, parent, predicate } = question;
-  const shares = await joinShares(requestOf(question, access), { child, parent, predicate }, signal);
+  const shares = await joinShares(requestOf(question, access), { child, parent, predicate }, limit, signal);
   return {
-    joins: shares.map(({ origin: { line, column }, children, asked, found, parents, complete, without, examples }) => ({
+    joins: shares.map(({ origin: { line, column }, children, cut, asked, found, parents, complete, without, examples }) => ({
       line,
       column,
       children,
+      cut,
       asked,
       found,
       parents,

@@ -8,7 +8,7 @@ import { fromBytes } from '../core/text.ts';
 import type { Diagnostic } from '../mapping/model/model.ts';
 import { readMapping } from '../mapping/parse/read.ts';
 import type { MapInfo } from '../plan/algebra.ts';
-import { DEFAULT_BASE, type InputBinding, type RunRequest, type TriplesMapReport } from '../run/request.ts';
+import { DEFAULT_BASE, type InputBinding, type RunRequest, type ScanLimit, type TriplesMapReport } from '../run/request.ts';
 import { executeRun } from '../run/run.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 
@@ -21,6 +21,9 @@ export interface MappingQuestion {
   readonly records: number;
 }
 
+/** When an answer has to be there, and who is told what takes long. */
+export type TimeLimit = Pick<ScanLimit, 'until' | 'step'>;
+
 /** Of every question: what comes from the options. */
 export type RunAccess = Omit<RunRequest, 'mappings' | 'documents' | 'inputs' | 'firstRecords'>;
 
@@ -31,6 +34,8 @@ export interface PreviewAnswer {
   readonly records: number;
   /** Inputs of which records were left out. */
   readonly cut: readonly string[];
+  /** Inputs that were read only as far as there was time. */
+  readonly late: readonly string[];
   /** There are more statements than are given. */
   readonly more: boolean;
   readonly rejected: readonly PreviewRejection[];
@@ -97,15 +102,24 @@ const MAX_REJECTED = 100;
 const MAX_WITHOUT = 100;
 const MAX_MAKERS = 3;
 
-/** @throws Fault — one that is neither of the mapping nor of its inputs */
-export async function previewMapping(question: MappingQuestion, access: RunAccess, signal: AbortSignal): Promise<PreviewAnswer> {
+/**
+ * @param limit when the answer has to be there: inputs share the time that is left
+ * @throws Fault — one that is neither of the mapping nor of its inputs
+ */
+export async function previewMapping(
+  question: MappingQuestion,
+  access: RunAccess,
+  limit: TimeLimit,
+  signal: AbortSignal,
+): Promise<PreviewAnswer> {
   const document = { name: question.name, text: question.text };
   const { diagnostics, isAnyValid } = await checked(document, access);
   const enough = new AbortController();
   const made = new Collected(() => enough.abort(new Fault('run/cancelled', 'There are enough statements')));
-  const answer = { diagnostics, statements: [], triplesMaps: [], records: 0, cut: [], more: false, rejected: [], warnings: [] };
+  const answer = { diagnostics, statements: [], triplesMaps: [], records: 0, cut: [], late: [], more: false, rejected: [], warnings: [] };
   if (!isAnyValid) return answer;
   const rejected: PreviewRejection[] = [];
+  const late = new Set<string>();
   const over = new LinkedAbort([signal, enough.signal]);
   try {
     const report = await executeRun(
@@ -119,6 +133,7 @@ export async function previewMapping(question: MappingQuestion, access: RunAcces
       made.sink,
       {
         signal: over.signal,
+        limit: { ...limit, late: (input) => late.add(input) },
         row: (map, lines, input, record) => made.row(map, lines, input, record),
         reject: (rejection) => {
           if (rejected.length < MAX_REJECTED) rejected.push(rejection);
@@ -131,11 +146,12 @@ export async function previewMapping(question: MappingQuestion, access: RunAcces
       ...made.answer(report.triplesMaps),
       records: report.records,
       cut: report.cut ?? [],
+      late: [...late],
       rejected,
       warnings: report.warnings,
     };
   } catch (error) {
-    const partial = { ...answer, ...made.answer([]), rejected };
+    const partial = { ...answer, ...made.answer([]), rejected, late: [...late] };
     if (made.isFull) return { ...partial, more: true };
     if (signal.aborted) throw error;
     return { ...partial, fault: Fault.of(error).toJSON() };

@@ -1,7 +1,7 @@
 /** The first records of a triples map, with what its rules read of them. */
 import type { FaultData } from '../core/fault.ts';
 import { listRecords } from '../explain/list-records.ts';
-import { type MappingQuestion, type RunAccess, requestOf } from './preview.ts';
+import { type MappingQuestion, type RunAccess, requestOf, type TimeLimit } from './preview.ts';
 import { type RecordView, viewOf } from './statement.ts';
 
 export interface RecordsQuestion extends MappingQuestion {
@@ -19,11 +19,22 @@ export interface RecordsAnswer {
   }[];
   /** There are more rows than are given. */
   readonly more: boolean;
+  /** Inputs that were read only as far as there was time. */
+  readonly late: readonly string[];
 }
 
 /** @throws Fault request/invalid — the mapping has no such triples map; as `executeRun` */
-export async function recordsOfMap(question: RecordsQuestion, access: RunAccess, signal: AbortSignal): Promise<RecordsAnswer> {
-  const { records, more } = await listRecords(requestOf(question, access), question.triplesMap, { signal });
+export async function recordsOfMap(
+  question: RecordsQuestion,
+  access: RunAccess,
+  limit: TimeLimit,
+  signal: AbortSignal,
+): Promise<RecordsAnswer> {
+  const late = new Set<string>();
+  const { records, more } = await listRecords(requestOf(question, access), question.triplesMap, {
+    signal,
+    limit: { ...limit, late: (input) => late.add(input) },
+  });
   return {
     rows: records.map(({ record, statements, fault }) => ({
       record: viewOf(record),
@@ -31,5 +42,6 @@ export async function recordsOfMap(question: RecordsQuestion, access: RunAccess,
       ...(fault === undefined ? {} : { fault }),
     })),
     more,
+    late: [...late],
   };
 }

@@ -3,7 +3,7 @@ import { Fault } from '../core/fault.ts';
 import { toBytes } from '../core/text.ts';
 import { type FoundRecord, findRecords } from '../explain/find-records.ts';
 import { eachStatement } from '../nquads/terms.ts';
-import { type MappingQuestion, type RunAccess, requestOf } from './preview.ts';
+import { type MappingQuestion, type RunAccess, requestOf, type TimeLimit } from './preview.ts';
 
 export interface StatementQuestion extends MappingQuestion {
   /** A line of N-Quads, as a preview gives it. */
@@ -20,6 +20,8 @@ export interface StatementAnswer {
   readonly count: number;
   /** Others may make it, too: one side of a join has more records than are held. */
   readonly partial: boolean;
+  /** Inputs that were read only as far as there was time. */
+  readonly late: readonly string[];
 }
 
 export interface RecordView {
@@ -42,13 +44,23 @@ export interface PlaceView {
 }
 
 /** @throws Fault request/invalid — not a statement; as `executeRun` */
-export async function findStatement(question: StatementQuestion, access: RunAccess, signal: AbortSignal): Promise<StatementAnswer> {
-  const [found] = await findRecords(requestOf(question, access), [statementOf(question.statement)], { signal });
+export async function findStatement(
+  question: StatementQuestion,
+  access: RunAccess,
+  limit: TimeLimit,
+  signal: AbortSignal,
+): Promise<StatementAnswer> {
+  const late = new Set<string>();
+  const [found] = await findRecords(requestOf(question, access), [statementOf(question.statement)], {
+    signal,
+    limit: { ...limit, late: (input) => late.add(input) },
+  });
   const { rows = [], count = 0, partial = false } = found ?? {};
   return {
     rows: rows.map(({ record, parent }) => ({ record: viewOf(record), ...(parent === undefined ? {} : { parent: viewOf(parent) }) })),
     count,
     partial,
+    late: [...late],
   };
 }
 

@@ -16,6 +16,8 @@ export interface MappedRecords {
   readonly rejected: number;
   /** Records for which the subject had no value. */
   readonly withoutSubject: number;
+  /** Records that were left out, since earlier ones had the same values. */
+  readonly repeats: number;
   /** Statements in the spill, which may turn out to be new. */
   readonly undecided: number;
   /** A hint for the case of no records. */
@@ -67,7 +69,7 @@ function reportOf(program: MappedRecords): TriplesMapReport {
 
 /** undefined: it is to make none. */
 function reason(program: MappedRecords): string | undefined {
-  const { triplesMap, records, rejected, withoutSubject } = program;
+  const { triplesMap, records, rejected, withoutSubject, repeats } = program;
   const { source, subject, isPart, quotedOnly } = triplesMap;
   if (isPart && records === 0) return 'no record met the join conditions of its quoted triples';
   if (records === 0) {
@@ -75,7 +77,7 @@ function reason(program: MappedRecords): string | undefined {
     return program.hint === undefined ? found : `${found}. ${program.hint}`;
   }
   if (rejected === records) return records === 1 ? 'its only record was rejected' : `all ${records} records were rejected`;
-  if (withoutSubject + rejected === records) return `the subject ${subject} had no value in ${recordsOf(records)}`;
+  if (withoutSubject + rejected === records - repeats) return `the subject ${subject} had no value in ${recordsOf(records)}`;
   if (program.repeated) return 'every statement was made already, by this triples map or another one';
   if (quotedOnly) return undefined;
   if (program.ruleCount === 0) return 'it has neither a class nor a predicate-object map';

@@ -139,6 +139,8 @@ export interface RunRequest {
   readonly threadBytes?: number | undefined;
   /** Bytes of a CSV document from which a key is looked for; undefined: those of `execute/ascending-keys.ts`. */
   readonly keyBytes?: number | undefined;
+  /** Whether rows of CSV that come again are looked for from the first row on; undefined: from where many records make no statement. */
+  readonly looksForRepeats?: boolean | undefined;
   /** Memory in bytes for joins and de-duplication before they spill. */
   readonly memoryBudgetBytes: number;
   readonly maxRecordBytes: number;
@@ -234,6 +236,16 @@ export interface Progress {
   readonly bytesRead: number;
 }
 
+/** A limit of time, after which there is what came in it. */
+export interface ScanLimit {
+  /** In milliseconds since 1970. */
+  readonly until: number;
+  /** Called with the input of a scan that was not read as far as was wanted. */
+  readonly late: (input: string) => void;
+  /** Called with what comes next and may take long: `connecting to …`. */
+  readonly step?: ((doing: string) => void) | undefined;
+}
+
 /** Callbacks of a run. All are optional. */
 export interface RunHooks {
   readonly signal?: AbortSignal;
@@ -256,6 +268,11 @@ export interface RunHooks {
    * maps over several records do. Not with threads.
    */
   readonly row?: (map: MapInfo, lines: Iterable<string>, input: string | undefined, record: number | undefined) => void;
+  /**
+   * Until when the run may be prepared, and scans read: each has its share of the time that is left, and counts with what was read of it then.
+   * Not with threads.
+   */
+  readonly limit?: ScanLimit;
   /** Called with each subject that may have statements, as N-Quads text in one-byte form; some of them more than once. Not with threads. */
   readonly subject?: (token: string) => void;
 }

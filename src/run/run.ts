@@ -4,12 +4,13 @@ import { Fault } from '../core/fault.ts';
 import { checkCounts, secondsFault } from '../core/limits.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import { type FoundKeys, findKeyedMaps, NO_KEYS, withKeys } from './execute/file-keys.ts';
-import { type Outputs, openOutputs } from './execute/outputs.ts';
+import { openOutputs } from './execute/outputs.ts';
 import { executeScans, type ScansResult } from './execute/scans.ts';
-import { type PreparedRun, prepareRun } from './prepare/prepare.ts';
+import { prepareInTime } from './prepare/in-time.ts';
+import type { PreparedRun } from './prepare/prepare.ts';
 import { mergeMaps } from './report.ts';
 import type { RunHooks, RunReport, RunRequest, SliceScan } from './request.ts';
-import { executeInThreads } from './threads/threads.ts';
+import { type RunThreads, startThreads } from './threads/threads.ts';
 
 export { sliceRun } from './slices/slices.ts';
 
@@ -36,12 +37,23 @@ export async function executeRun(request: RunRequest, sink: QuadSink, hooks: Run
 
 async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport> {
   const started = performance.now();
-  const prepared = await prepareRun(request, hooks.signal, request.slice?.snapshots);
+  const { slice } = request;
+  const prepared = await prepareInTime(request, hooks, slice?.snapshots);
+  let threads: RunThreads | undefined;
   try {
+    if (slice !== undefined && slice.digest !== prepared.digest) {
+      throw new Fault('run/lost', 'The mapping or the tables that it reads have changed since the run was cut into slices');
+    }
     await hooks.located?.(prepared.places.flatMap((place) => place?.url ?? []));
-    const keyed = await keyedMapsOf(request, prepared, hooks.signal);
+    threads = await threadsOf(request, prepared, hooks);
+    const look = (signal = hooks.signal): Promise<FoundKeys> => keyedMapsOf(request, prepared, signal);
+    const keys = threads?.mapsMeanwhile ? undefined : await look();
     const outputs = await openOutputs(sink, prepared.plan.targets, hooks);
-    const results = await carryOut(request, prepared, keyed, outputs.sink, hooks);
+    const wanted: readonly SliceScan[] = slice?.scans ?? prepared.plan.scans.map((_, position) => ({ position, range: undefined }));
+    const results =
+      threads === undefined
+        ? [await executeScans(request, withKeys(prepared, keys ?? NO_KEYS), wanted, outputs.sink, hooks)]
+        : await threads.execute(keys ?? look, outputs.sink);
     const targets = outputs.reports();
     const sum = (of: (result: ScansResult) => number): number => results.reduce((total, result) => total + of(result), 0);
     const counts = { records: sum((result) => result.records), quads: sum((result) => result.quads) };
@@ -62,29 +74,17 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
       mappings: prepared.documents,
     };
   } finally {
+    await threads?.end();
     await prepared.close();
   }
 }
 
-async function carryOut(
-  request: RunRequest,
-  prepared: PreparedRun,
-  keyed: FoundKeys,
-  sink: Outputs['sink'],
-  hooks: RunHooks,
-): Promise<readonly ScansResult[]> {
+/** undefined: this thread executes the run. */
+async function threadsOf(request: RunRequest, prepared: PreparedRun, hooks: RunHooks): Promise<RunThreads | undefined> {
   const { slice, threads, firstRecords, rowsPerPart } = request;
-  if (slice !== undefined && slice.digest !== prepared.digest) {
-    throw new Fault('run/lost', 'The mapping or the tables that it reads have changed since the run was cut into slices');
-  }
   // What these ask for depends on the order of records.
   const isOrdered = [firstRecords, rowsPerPart, hooks.row, hooks.subject].some((one) => one !== undefined);
-  if (slice === undefined && threads > 1 && !isOrdered) {
-    const results = await executeInThreads(request, prepared, keyed, sink, hooks);
-    if (results !== undefined) return results;
-  }
-  const wanted: readonly SliceScan[] = slice?.scans ?? prepared.plan.scans.map((_, position) => ({ position, range: undefined }));
-  return [await executeScans(request, withKeys(prepared, keyed), wanted, sink, hooks)];
+  return slice === undefined && threads > 1 && !isOrdered ? startThreads(request, prepared, hooks) : undefined;
 }
 
 /** None where little or nothing is compared. */

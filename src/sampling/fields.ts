@@ -1,6 +1,8 @@
 /** The beginning of an input as a list of its fields. */
+import { LinkedAbort } from '../core/abort.ts';
 import type { InputFormat } from '../core/input/formats.ts';
 import { type Field, fieldsOf } from '../infer/fields.ts';
+import { isArray } from '../infer/sample.ts';
 import type { SampleOptions } from './options.ts';
 import { readSample } from './sample.ts';
 
@@ -10,6 +12,8 @@ export interface FieldsQuestion {
   readonly delimiter?: string | undefined;
   readonly encoding?: string | undefined;
   readonly deeper?: boolean | undefined;
+  /** Whether values of single items are wanted. */
+  readonly items?: boolean | undefined;
 }
 
 export type FieldsAccess = Pick<SampleOptions, 'workingDirectory' | 'reach' | 'web' | 'limits' | 'maxRecordBytes' | 'files'>;
@@ -39,20 +43,29 @@ export interface FieldsAnswer {
 const BOUNDS = { records: 200, bytes: 4 * 2 ** 20 };
 const DEEPER = { records: 5_000, bytes: 32 * 2 ** 20 };
 
-/** @throws Fault of `sampleInput` */
-export async function sampleFields(question: FieldsQuestion, access: FieldsAccess): Promise<FieldsAnswer> {
-  const { location, delimiter, encoding, deeper = false } = question;
-  const { sample, format, bytesRead, ofBytes } = await readSample(location, location, {
-    ...access,
-    ...(deeper ? DEEPER : BOUNDS),
-    signal: undefined,
-    format: question.format as InputFormat | undefined,
-    delimiter,
-    encoding,
-    dialect: 'rml',
-  });
+/**
+ * @param until when the answer has to be there, in milliseconds since 1970: of a slow input it has what came by then
+ * @throws Fault of `sampleInput`
+ */
+export async function sampleFields(question: FieldsQuestion, access: FieldsAccess, until: number): Promise<FieldsAnswer> {
+  const { location, delimiter, encoding, deeper = false, items = false } = question;
+  const over = new LinkedAbort([], Math.max(0, until - Date.now()));
+  const options = { format: question.format as InputFormat | undefined, delimiter, encoding, dialect: 'rml', signal: over.signal } as const;
+  const bounds = deeper ? DEEPER : BOUNDS;
+  const { sample, format, bytesRead, ofBytes } = await readSample(location, location, { ...access, ...bounds, ...options }).finally(() =>
+    over.release(),
+  );
   const hasRecords = format !== 'json' && format !== 'xml';
-  const { fields, records, notes } = fieldsOf(sample.root, { hasRecords, isXml: format === 'xml' });
+  // Without rows the columns are known all the same.
+  const { root, columns = [] } = sample;
+  const isHeader = isArray(root) && root.length === 0 && columns.length > 0;
+  const found = fieldsOf(isHeader ? [{ members: new Map(columns.map((name) => [name, null])) }] : root, {
+    hasRecords,
+    isXml: format === 'xml',
+    items,
+  });
+  const { fields, notes } = found;
+  const records = isHeader ? 0 : found.records;
   return {
     format,
     ...(sample.source.delimiter === undefined ? {} : { delimiter: sample.source.delimiter }),

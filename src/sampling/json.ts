@@ -12,7 +12,7 @@ type Options = Pick<SampleOptions, 'records' | 'bytes'>;
 /** @throws Fault source/malformed, source/encoding */
 export async function sampleJson(bytes: AsyncIterable<Uint8Array>, name: string, options: Options): Promise<Sampled> {
   const { text, isWhole } = await textOf(bytes, name, options);
-  const { tree = null, isAll } = parsed(() => readJson(text, isWhole, options.records), text, name);
+  const { tree = null, isAll } = parsed(() => readJson(text, isWhole, options.records), text, name, SEVERAL);
   return { root: tree, isWhole: isWhole && isAll };
 }
 
@@ -33,13 +33,19 @@ async function textOf(
   return { text: new TextDecoder().decode(beginning.bytes, { stream: true }), isWhole: beginning.isWhole };
 }
 
-function parsed(read: () => JsonBeginning, text: string, name: string): JsonBeginning {
+/** Where more than one value stands. */
+const SEVERAL =
+  'One document holds one value. Several, one a line (JSON Lines) or one after the other, are read when the name ends in .jsonl or .ndjson';
+
+function parsed(read: () => JsonBeginning, text: string, name: string, several?: string): JsonBeginning {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof JsonBeginningError)) throw error;
     const before = text.slice(0, error.offset).split('\n');
     const place = { input: name, line: before.length, column: (before.at(-1) as string).length + 1 };
-    throw new Fault('source/malformed', error.message, { place });
+    if (text.trim() === '') throw new Fault('source/malformed', 'The document is empty', { place: { input: name } });
+    const hint = error.isBehindValue ? several : undefined;
+    throw new Fault('source/malformed', error.message, { place, ...(hint === undefined ? {} : { hint }) });
   }
 }

@@ -1,4 +1,5 @@
 /** Looks at the first bytes of a document before they are read. */
+import { TimeOver } from './beginning.ts';
 
 /** Enough for some rows. */
 const HEAD_BYTES = 16 * 1024;
@@ -9,6 +10,7 @@ const LINES = 10;
 export class PeekedBytes {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #seen: Uint8Array[] = [];
+  #isOver: TimeOver | undefined;
 
   constructor(bytes: AsyncIterable<Uint8Array>) {
     this.#chunks = bytes[Symbol.asyncIterator]();
@@ -18,8 +20,12 @@ export class PeekedBytes {
   async head(): Promise<string> {
     let bytes = 0;
     while (bytes < HEAD_BYTES) {
-      const next = await this.#chunks.next();
-      if (next.done === true) break;
+      const next = await this.#chunks.next().catch((error: unknown) => {
+        if (!(error instanceof TimeOver) || bytes === 0) throw error;
+        // It is thrown where the bytes that have come are read to their end.
+        this.#isOver = error;
+      });
+      if (next === undefined || next.done === true) break;
       this.#seen.push(next.value);
       bytes += next.value.length;
     }
@@ -29,6 +35,7 @@ export class PeekedBytes {
   async *all(): AsyncGenerator<Uint8Array> {
     try {
       while (this.#seen.length > 0) yield this.#seen.shift() as Uint8Array;
+      if (this.#isOver !== undefined) throw this.#isOver;
       for (let next = await this.#chunks.next(); next.done !== true; next = await this.#chunks.next()) yield next.value;
     } finally {
       await this.#chunks.return?.();

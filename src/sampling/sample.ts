@@ -7,6 +7,7 @@ import type { ReadOptions } from '../sources/source.ts';
 import { inputFormat } from '../storage/input-format.ts';
 import { openInput, rangesOf } from '../storage/open.ts';
 import { fileNameOf } from '../storage/url.ts';
+import { isTimeOver, TimeOver } from './beginning.ts';
 import { sampleJson, sampleJsonSequence } from './json.ts';
 import type { SampleOptions } from './options.ts';
 import { sampleParquet } from './parquet.ts';
@@ -30,18 +31,24 @@ export const sampleInput = async (url: string, path: string, options: SampleOpti
 /**
  * @param url of the input; of a workbook also with a sheet, `people.xlsx#Staff`
  * @param path what the mapping is to call it
- * @throws Fault of `openInput` and the readers; config/invalid — an encoding of what is no CSV
+ * @throws Fault of `openInput` and the readers; limit/exceeded — the time limit of `signal` was over before anything came, later it gives what came; config/invalid — an encoding of what is no CSV
  */
 export async function readSample(url: string, path: string, options: SampleOptions): Promise<ReadSample> {
   const { path: document, sheet } = splitSheet(url);
   const { workingDirectory, signal, limits, web, reach } = options;
   const access = { workingDirectory, reach, limits, web, s3: web.s3, ...(signal === undefined ? {} : { signal }) };
-  const input = await openInput(document, access);
+  const input = await openInput(document, access).catch((error) => {
+    throw isTimeOver(signal) ? tooSlow(redact(url)) : error;
+  });
   let bytesRead = 0;
   const counted = async function* (): AsyncGenerator<Uint8Array> {
-    for await (const chunk of input.bytes) {
-      bytesRead += chunk.length;
-      yield chunk;
+    try {
+      for await (const chunk of input.bytes) {
+        bytesRead += chunk.length;
+        yield chunk;
+      }
+    } catch (error) {
+      throw isTimeOver(signal) ? new TimeOver() : error;
     }
   };
   try {
@@ -52,10 +59,15 @@ export async function readSample(url: string, path: string, options: SampleOptio
     const ranges = format === 'parquet' ? await rangesOf(document, access) : undefined;
     const sample = await sampleOf({ bytes: counted(), ranges, format, path, name, title: sheet ?? stemOf(document), sheet }, options);
     return { sample, format, bytesRead, ofBytes: input.sizeBytes };
+  } catch (error) {
+    throw isTimeOver(signal) ? tooSlow(redact(url)) : error;
   } finally {
     await input.close();
   }
 }
+
+const tooSlow = (name: string): Fault =>
+  new Fault('limit/exceeded', `Nothing of ${name} came in time`, { place: { input: name }, hint: 'Try again, or use a part of it' });
 
 interface Opened {
   readonly bytes: AsyncIterable<Uint8Array>;

@@ -6,6 +6,7 @@ import { type Accessor, TypedValue, type Values } from '../core/value.ts';
 import type { DocumentSample, Members, Tree } from '../infer/sample.ts';
 import { readerOf } from '../sources/formats.ts';
 import type { ReadOptions } from '../sources/source.ts';
+import { isTimeOver } from './beginning.ts';
 import type { SampleOptions } from './options.ts';
 
 /** @throws Fault those of the reader; source/type — the format has no columns */
@@ -24,12 +25,17 @@ export async function sampleTable(
     const accessors = names.map((name): [string, Accessor] => [name, scan.accessor(0, name)]);
     const root: Members[] = [];
     let isWhole = true;
-    for await (const batch of scan.batches(signal ?? new AbortController().signal)) {
-      for (const record of batch.records) {
-        if (root.length === records) isWhole = false;
-        else root.push({ members: new Map(accessors.map(([name, accessor]) => [name, cellOf(accessor, record, name, notes)])) });
+    try {
+      for await (const batch of scan.batches(signal ?? new AbortController().signal)) {
+        for (const record of batch.records) {
+          if (root.length === records) isWhole = false;
+          else root.push({ members: new Map(accessors.map(([name, accessor]) => [name, cellOf(accessor, record, name, notes)])) });
+        }
+        if (!isWhole) break;
       }
-      if (!isWhole) break;
+    } catch (error) {
+      if (!isTimeOver(signal) || root.length === 0) throw error;
+      isWhole = false;
     }
     return { root, columns: names, isWhole, notes: [...notes] };
   } finally {

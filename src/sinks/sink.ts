@@ -8,8 +8,8 @@
  */
 export interface QuadSink {
   write(lines: string): void | Promise<void>;
-  /** The same for bytes, which the caller may reuse once it resolves. Absent: this sink takes strings only. */
-  writeBytes?(lines: Uint8Array): Promise<void>;
+  /** The same for buffers of whole lines, which the caller may reuse once it resolves. Absent: this sink takes strings only. */
+  writeBytes?(buffers: readonly Uint8Array[]): Promise<void>;
   /** Continues the output in a further part, if the sink supports several; absent: everything is one part. */
   rollOver?(): Promise<void>;
   /** Before this, nothing is visible under its final name. */

@@ -22,7 +22,7 @@ export async function openStreamSink(options: StreamSinkOptions): Promise<QuadSi
   const writer = new DescriptorWriter(options.descriptor, options.name, { digest: false });
   const sink: QuadSink = {
     write: (lines) => writer.write(lines),
-    writeBytes: (lines) => writer.writeBytes(lines),
+    writeBytes: (buffers) => writer.writeBytes(buffers),
     commit: async () => [{ url: options.name, ...(await writer.finish()) }],
     abort: () => writer.drop(),
   };

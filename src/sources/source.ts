@@ -62,6 +62,8 @@ export interface ReadOptions {
   readonly ranges?: Ranges;
   /** Of a document whose parts begin at known offsets: only those that begin at `from` or behind, and before `to`. */
   readonly slice?: { readonly from: number; readonly to: number };
+  /** Records are handed over with each piece of the document that has come, and not only when they are many: somebody waits for the first ones. */
+  readonly promptly?: boolean;
   /** Maximum size in bytes of a single record, field or text. */
   readonly maxRecordBytes: number;
   /** XML: undefined: records that wait stay in memory. */
@@ -106,7 +108,18 @@ export interface FileOptions {
   readonly inputBytes: number;
 }
 
-/** A few hundred consecutive records of one iteration, in document order. The array belongs to the caller until the next batch is requested. */
+/** Stands in a batch for a record that has, in all that accessors read, the values of an earlier one. See `Scan.leaveOutRepeats`. */
+export const REPEATED: readonly never[] = Object.freeze([]);
+
+/** What a reader is told while it may leave out records that come again. */
+export interface RepeatSearch {
+  /** Many records of the last batch came again: it looks for them from now on. */
+  look(): void;
+  /** All records up to the end of the last batch: others that are like them are not left out. */
+  forget(): void;
+}
+
+/** A few hundred consecutive records of one iteration, in document order. Array and records are good until the next batch is requested. */
 export interface Batch {
   /** Index into the requested iterations. */
   readonly iteration: number;
@@ -115,6 +128,8 @@ export interface Batch {
   readonly first: number;
   /** Bytes of the document read so far. */
   readonly bytes: number;
+  /** The record in the place of which `REPEATED` stands. */
+  readonly reread?: (index: number) => unknown;
   /** Of a document in pages: the 1-based page of the records, and the position of its first record. */
   readonly page?: { readonly number: number; readonly first: number };
 }
@@ -183,6 +198,14 @@ export interface Scan {
    * in its canonical form. null: no value has one, all are plain strings. undefined: plain strings, or values with their own datatype.
    */
   datatype?(iteration: number, reference: string): string | null | undefined;
+  /**
+   * Allows batches to have `REPEATED` in the place of records. Called after the last accessor, once; without the call all records are read.
+   *
+   * @param seed of hashes
+   * @param take asks for memory for what is remembered of records, in bytes; false: less is remembered
+   * @returns undefined: the reader cannot find records that come again
+   */
+  leaveOutRepeats?(seed: number, take: (bytes: number) => boolean): RepeatSearch | undefined;
   /**
    * All records, in batches. Ends early, with the fault `run/cancelled`, within one batch of `signal`.
    *

@@ -11,6 +11,7 @@ import { resolveWithin } from '../core/reach/safe-path.ts';
 import { redact } from '../core/redact.ts';
 import { type Compression, compressionByName, compressionByType } from './compression.ts';
 import { fileState, openFile, openStandardInput } from './local/file.ts';
+import { severalFault } from './packed/archive.ts';
 import { unpack } from './packed/unpack.ts';
 import { USUAL_S3_ACCESS } from './s3-access.ts';
 import type { InputState, OpenedInput, OpenOptions, RawInput } from './storage.ts';
@@ -40,6 +41,12 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
     await raw.close();
     throw inputBytesFault(inputBytes, { input: name });
   }
+  if (compression === 'zip') {
+    await assertOneFile(url, name, options).catch(async (error) => {
+      await raw.close();
+      throw error;
+    });
+  }
   const unpacked = packed ? unpack(raw.chunks, compression, name, declared !== 'none', inflationRatio) : raw.chunks;
   const guarded = inputBytes === 0 && raw.packedBytes === undefined ? unpacked : guard(unpacked, inputBytes, inflationRatio, raw, name);
   return {
@@ -57,6 +64,23 @@ async function openRaw(url: string, name: string, options: OpenOptions): Promise
   if (location.kind === 'file') return openFile(location.path, name, options.range, options.reach);
   if (location.kind === 'http') return openWeb(location.url, name, options);
   return (await import('./s3/read.ts')).openS3(location, name, options.s3 ?? USUAL_S3_ACCESS, options);
+}
+
+/** Of a zip archive on this machine, its directory tells. Of another one it is found out on the way. @throws Fault source/refused */
+async function assertOneFile(url: string, name: string, options: OpenOptions): Promise<void> {
+  if (options.standardInput) return;
+  const location = locate(url, options.workingDirectory);
+  if (location.kind !== 'file') return;
+  const state = await fileState(location.path, options.reach);
+  if (state === undefined) return;
+  const { filesOfZip } = await import('./packed/directory.ts');
+  const files = await filesOfZip(state.sizeBytes, async (from, to) => {
+    const { chunks } = await openFile(location.path, name, { from, to, version: state.version }, options.reach);
+    const read: Uint8Array[] = [];
+    for await (const chunk of chunks) read.push(chunk);
+    return Buffer.concat(read);
+  });
+  if (files !== undefined && files.length > 1) throw severalFault({ kind: 'zip', input: name }, files);
 }
 
 /** Loaded on first use: most runs read only files. */
@@ -188,8 +212,13 @@ export async function readBytes(url: string, limitBytes: number, options: ReadOp
   const stop = (): void => ending.abort(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
-  const silence = new Fault('source/unreadable', `${name} sent nothing for ${(silenceMs ?? 0) / 1_000} s`, { place });
-  const timer = silenceMs === undefined ? undefined : setTimeout(() => ending.abort(silence), silenceMs);
+  /** Made when it happens: its stack costs more than reading a small document. */
+  let silence: Fault | undefined;
+  const fallSilent = (): void => {
+    silence = new Fault('source/unreadable', `${name} sent nothing for ${(silenceMs ?? 0) / 1_000} s`, { place });
+    ending.abort(silence);
+  };
+  const timer = silenceMs === undefined ? undefined : setTimeout(fallSilent, silenceMs);
   const parts: Uint8Array[] = [];
   let bytes = 0;
   try {
@@ -203,7 +232,7 @@ export async function readBytes(url: string, limitBytes: number, options: ReadOp
       parts.push(chunk);
     }
   } catch (error) {
-    throw ending.signal.reason === silence ? silence : error;
+    throw silence !== undefined && ending.signal.reason === silence ? silence : error;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);

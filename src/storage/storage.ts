@@ -49,6 +49,8 @@ export interface WebAsk {
   readonly headers: Readonly<Record<string, string>>;
   /** A SPARQL query, for the endpoint at the address. */
   readonly query?: string | undefined;
+  /** Chunks are passed on as they come, for a reader that has little time; else a short document is passed on when it is complete. */
+  readonly promptly?: boolean;
 }
 
 export interface OpenOptions {

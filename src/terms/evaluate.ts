@@ -21,6 +21,7 @@ export type TextOf = (record: unknown, position: number) => Text;
 export interface ValuesOf {
   (row: unknown, position: number): Values;
   readonly written?: Accessor['written'];
+  readonly isPlain?: Accessor['isPlain'];
 }
 
 /** Access to the records of an iteration. */
@@ -75,6 +76,7 @@ export function accessorOf(leaf: Leaf, rows: Accessors): ValuesOf {
 /** Each value as written in the source, changed by `encode`; only literals with a natural datatype use the canonical form. */
 function textOf(read: ValuesOf, encode: (text: string) => string, { repeats }: Accessors): TextOf {
   const { written } = read;
+  if (read.isPlain === true) return read as TextOf;
   if (written !== undefined)
     return (record) => {
       const texts = written(record);

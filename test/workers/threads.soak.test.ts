@@ -1,5 +1,6 @@
 /** How the runs of a process share its threads for mapping (`WORKER_THREADS`). */
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { openRuns } from '../../queues/runs/runs.ts';
@@ -32,8 +33,9 @@ test.each([
       await workers.drain(0);
       config.close();
     });
-    const start = async (milliseconds: number): Promise<string> => {
-      const { id } = await runs.submit(tinyRun(directory, `threads=${milliseconds}`), {});
+    const end = (name: string): Promise<void> => writeFile(join(directory, name), '');
+    const start = async (name: string): Promise<string> => {
+      const { id } = await runs.submit(tinyRun(directory, `threads=${join(directory, name)}`), {});
       while ((await runs.get(id))?.progress === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
       return id;
     };
@@ -43,9 +45,12 @@ test.each([
       return Number(/<urn:threads> "(\d+)"/.exec(await readFile(fileURLToPath(url as string), 'utf8'))?.[1]);
     };
     // Each begins while those before it go on, and the last one after they have ended.
-    const ids = [await start(6_000), await start(4_000), await start(2_000)];
+    const ids = [await start('end'), await start('end'), await start('end')];
+    await end('end');
     expect(await Promise.all(ids.map(threadsOf))).toEqual(expected);
-    expect(await threadsOf(await start(1_000))).toBe(expected[0]);
+    const last = await start('last');
+    await end('last');
+    expect(await threadsOf(last)).toBe(expected[0]);
   },
   90_000,
 );

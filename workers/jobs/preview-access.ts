@@ -41,7 +41,7 @@ export const previewAccess =
       inputBytes: snapshot.MAX_INPUT_BYTES,
     };
     const sample = { ...shared, files };
-    if (question.kind === 'sample' || question.kind === 'ontology') {
+    if (question.kind === 'sample' || question.kind === 'items' || question.kind === 'ontology') {
       const { mappings } = question;
       return mappings === undefined ? { sample } : { sample, mappings: mappingsOf(mappings, snapshot, workingDirectory) };
     }

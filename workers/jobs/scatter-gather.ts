@@ -71,8 +71,8 @@ export class ScatterGather {
 
   /** Cancels running slices, and removes all slice jobs and their temporary files. Never throws. */
   async end(): Promise<void> {
+    if (this.work === undefined) return this.stop.release();
     this.stop.abort(new Fault('run/cancelled', 'The attempt of the run has ended'));
-    if (this.work === undefined) return;
     await this.work.catch(() => undefined);
     await atMost(
       END_MS,

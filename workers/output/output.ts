@@ -1,11 +1,10 @@
 /** Files of a run in its output directory: names, the manifest, rejected records, and removal of files of dead attempts. */
 
 import { createHash } from 'node:crypto';
-import { closeSync, createReadStream, fsync, fsyncSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, createReadStream, fsyncSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { type GraphFiles, type RunPayload, SERVICES, type TargetFile } from '../../queues/jobs.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -14,6 +13,7 @@ import { writeFault } from '../../src/sinks/descriptor.ts';
 import { temporaryName } from '../../src/sinks/file.ts';
 import type { PartFile } from '../../src/sinks/sink.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
+import { syncFile } from '../../src/storage/local/file.ts';
 import type { S3Access } from '../../src/storage/s3-access.ts';
 import { locate } from '../../src/storage/url.ts';
 import type { ObjectDirectory, OutputPlace, Task } from '../task.ts';
@@ -234,8 +234,6 @@ function mappingDigest({ mappings }: RunReport): string {
     )
     .digest('hex');
 }
-
-const syncFile = promisify(fsync);
 
 const BUFFER_LENGTH = 64 * 1024;
 

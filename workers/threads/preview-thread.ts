@@ -2,9 +2,10 @@
 import { isAbsolute, join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { Fault } from '../../src/core/fault.ts';
+import { redact } from '../../src/core/redact.ts';
 import { unpackSecrets } from '../../src/core/secret.ts';
 import { sampleFields } from '../../src/sampling/fields.ts';
-import type { FromPreviewThread, PreviewCommand, ToPreviewThread } from './preview.ts';
+import type { FromPreviewThread, TimedCommand, ToPreviewThread } from './preview.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('workers/threads/preview-thread is started as a worker thread');
@@ -20,44 +21,51 @@ port.on('message', (message: ToPreviewThread) => {
   );
 });
 
+/** What the answer takes its time for, if it does not come. */
+const step = (doing: string): void => port.postMessage({ step: doing } satisfies FromPreviewThread);
+
 /** A question that is not waited for any more ends with the thread. */
 const NEVER = new AbortController().signal;
 
-async function answer({ question, access }: PreviewCommand): Promise<unknown> {
+async function answer({ question, access, until }: TimedCommand): Promise<unknown> {
   const { run, mappings } = access;
-  if (question.kind === 'sample' || question.kind === 'ontology') {
+  const limit = { until, step };
+  if (question.kind === 'sample' || question.kind === 'items' || question.kind === 'ontology') {
     const { location: written } = question;
     const isWhole = mappings === undefined || isAbsolute(written) || URL_START.test(written);
     const location = isWhole ? written : placeIn(mappings, written);
-    if (question.kind === 'sample') return sampleFields({ ...question, location }, access.sample);
+    step(`reading ${redact(location)}`);
+    if (question.kind === 'sample') return sampleFields({ ...question, location }, access.sample, until);
+    if (question.kind === 'items')
+      return (await import('../../src/sampling/items.ts')).sampleItems({ ...question, location }, access.sample, until);
     // As the code of previews, it is loaded when it is asked for: samples are asked for first.
     const { readOntology } = await import('../../src/ontology/read.ts');
-    return readOntology({ ...question, location }, access.sample);
+    return readOntology({ ...question, location }, access.sample, until);
   }
   if (question.kind === 'rows' || question.kind === 'tables') {
     const { database } = access;
     if (database === undefined)
       throw new Fault('config/invalid', 'The SQL transformer has no database', { hint: 'Set JDBC_URL, DB_USER and DB_PASSWORD' });
     const { listTables, sampleRows } = await import('../../src/preview/database.ts');
-    return question.kind === 'tables' ? listTables(database, NEVER) : sampleRows(question, database, NEVER);
+    return question.kind === 'tables' ? listTables(database, limit) : sampleRows(question, database, limit);
   }
   if (run === undefined || mappings === undefined) throw new Fault('internal/error', 'A question about a mapping needs what a run needs');
   const mapping = { ...question, name: placeIn(mappings, question.name) };
   if (question.kind === 'statement') {
     const { findStatement } = await import('../../src/preview/statement.ts');
-    return findStatement({ ...mapping, statement: question.statement }, run, NEVER);
+    return findStatement({ ...mapping, statement: question.statement }, run, limit, NEVER);
   }
   if (question.kind === 'records') {
     const { recordsOfMap } = await import('../../src/preview/records.ts');
-    return recordsOfMap({ ...mapping, triplesMap: question.triplesMap }, run, NEVER);
+    return recordsOfMap({ ...mapping, triplesMap: question.triplesMap }, run, limit, NEVER);
   }
   if (question.kind === 'joins') {
     const { child, parent, predicate } = question;
     const { sharesOfJoins } = await import('../../src/preview/joins.ts');
-    return sharesOfJoins({ ...mapping, child, parent, predicate }, run, NEVER);
+    return sharesOfJoins({ ...mapping, child, parent, predicate }, run, limit, NEVER);
   }
   const { previewMapping } = await import('../../src/preview/preview.ts');
-  return previewMapping(mapping, run, NEVER);
+  return previewMapping(mapping, run, limit, NEVER);
 }
 
 /** More letters than the drives of Windows have. */

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { Question } from '../../queues/preview.ts';
 import { compiled } from '../../src/core/compiled.ts';
 import { Fault, type FaultData } from '../../src/core/fault.ts';
+import { timeOverFault } from '../../src/core/limits.ts';
 import { type Packed, packSecrets } from '../../src/core/secret.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
 import type { DatabaseReading } from '../../src/preview/database.ts';
@@ -28,12 +29,18 @@ export interface PreviewCommand {
   readonly access: PreviewAccess;
 }
 
-export type ToPreviewThread = Packed<PreviewCommand>;
-export type FromPreviewThread = { readonly answer: unknown } | { readonly fault: FaultData };
+/** In milliseconds since 1970, `until` is when an answer should be there that can be given of less. */
+export type TimedCommand = PreviewCommand & { readonly until: number };
+
+export type ToPreviewThread = Packed<TimedCommand>;
+/** `step`: what it does next, and may take long. */
+export type FromPreviewThread = { readonly answer: unknown } | { readonly fault: FaultData } | { readonly step: string };
 
 const SCRIPT = compiled('workers/threads/preview-thread.js');
 const MEMORY_MB = 256;
 const ANSWER_MS = 10_000;
+/** Between an answer of what there was time for, and the end of the thread. */
+const SPARE_MS = 3_000;
 const IDLE_MS = 300_000;
 
 export class PreviewThread {
@@ -125,7 +132,12 @@ async function answerOf(thread: Worker, command: PreviewCommand, signal: AbortSi
         thread.on(event as 'message', listener);
         removers.push(() => thread.off(event as 'message', listener));
       };
-      on('message', (message: FromPreviewThread) => ('fault' in message ? reject(Fault.from(message.fault)) : resolve(message.answer)));
+      let doing = 'reading the mapping';
+      on('message', (message: FromPreviewThread) => {
+        if ('step' in message) doing = message.step;
+        else if ('fault' in message) reject(Fault.from(message.fault));
+        else resolve(message.answer);
+      });
       on('error', (error: NodeJS.ErrnoException) =>
         give(
           error.code === 'ERR_WORKER_OUT_OF_MEMORY'
@@ -134,7 +146,7 @@ async function answerOf(thread: Worker, command: PreviewCommand, signal: AbortSi
         ),
       );
       on('exit', (code: number) => give(new Fault('run/lost', `The thread ended with code ${code}`)));
-      const timer = setTimeout(() => give(new Fault('limit/exceeded', `There was no answer within ${ANSWER_MS / 1_000} s`)), ANSWER_MS);
+      const timer = setTimeout(() => give(timeOverFault(doing, ANSWER_MS)), ANSWER_MS);
       const abort = (): void => give(new Fault('run/cancelled', 'Nobody waits for the answer any more'));
       signal.addEventListener('abort', abort);
       removers.push(
@@ -142,7 +154,7 @@ async function answerOf(thread: Worker, command: PreviewCommand, signal: AbortSi
         () => signal.removeEventListener('abort', abort),
       );
       if (signal.aborted) abort();
-      thread.postMessage(packSecrets(command) satisfies ToPreviewThread);
+      thread.postMessage(packSecrets({ ...command, until: Date.now() + ANSWER_MS - SPARE_MS }) satisfies ToPreviewThread);
     });
   } finally {
     for (const remove of removers) remove();

@@ -36,7 +36,7 @@ const postOf =
 
 type Post = (message: FromTask) => void;
 
-const engine = (await import((workerData as ThreadData).engine)) as Engine;
+const engine = import((workerData as ThreadData).engine) as Promise<Engine>;
 
 /** How often the progress and the memory of the running task are reported. The owner stores progress no more often; most runs end earlier. */
 const REPORT_MS = 250;
@@ -123,7 +123,7 @@ async function mapRun(task: Task, context: TaskContext): Promise<RunResult> {
   }
   const { rows, bytes } = task.slices;
   const isCut = (rows > 0 || bytes > 0) && !task.shared;
-  const cut = isCut ? await engine.sliceRun?.(task.request, task.slices, context.signal) : undefined;
+  const cut = isCut ? await (await engine).sliceRun?.(task.request, task.slices, context.signal) : undefined;
   if (cut !== undefined) return waitForSlices(task, cut, context);
   return mapInto(task, context, async ({ sink, targets, rejected, report, first }) => {
     const propertyGraph = task.output.propertyGraph && (await graphFilesOf(task, await sink.finish(), context.signal));
@@ -223,7 +223,7 @@ async function mapInto<R>(
     const subject = subjects === undefined ? {} : { subject: (token: string) => subjects.add(token) };
     const located = task.shared ? { located: (urls: readonly string[]) => assertSmall(urls, task) } : {};
     const hooks = { signal, progress, memory, reject, openTarget: targets.open, ...subject, ...located };
-    const report = await engine.executeRun(task.request, sink, hooks);
+    const report = await (await engine).executeRun(task.request, sink, hooks);
     signal.throwIfAborted();
     return await end({ sink, targets, rejected, report, first });
   } catch (error) {

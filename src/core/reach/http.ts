@@ -87,7 +87,9 @@ export class HttpClient {
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     const posted = form === undefined ? {} : { headers: { ...headers, ...type }, method: 'POST', body: form };
     try {
-      return await fetch(url, { ...request, ...posted });
+      const answer = await fetch(url, { ...request, ...posted });
+      if (answer.body !== null) answerOf.set(answer.body, answer);
+      return answer;
     } catch (error) {
       const { cause } = error as Error;
       throw cause instanceof Fault ? cause : error;
@@ -99,6 +101,12 @@ export class HttpClient {
     return this.#agent.destroy();
   }
 }
+
+/**
+ * undici cancels a body that nobody reads yet when the garbage collector takes its answer, and the body then ends without an error. So
+ * whoever has the body has the answer.
+ */
+const answerOf = new WeakMap<object, Response>();
 
 /** System errors on connections that had received an answer before. undici's own errors tell by themselves (`socket.bytesRead`). */
 const ofKept = new WeakSet<object>();
@@ -121,6 +129,7 @@ function connector(options: buildConnector.BuildOptions, reach: Reach | undefine
       if (socket) {
         socket.prependListener('error', (error) => void (socket.bytesRead > 0 && ofKept.add(error)));
         hearAnswerBeforeError(socket);
+        passAnswerBeforeEnd(socket);
       }
       done(...result);
     });
@@ -145,6 +154,35 @@ function hearAnswerBeforeError(socket: Duplex): void {
   const writeAll = socket._writev?.bind(socket);
   socket._write = (chunk, encoding, done) => write(chunk, encoding, afterReading(done));
   if (writeAll !== undefined) socket._writev = (chunks, done) => writeAll(chunks, afterReading(done));
+}
+
+/** What undici keeps of an answer that it reads. */
+interface Parser {
+  /** The caller does not read as fast as the answer arrives. */
+  paused: boolean;
+  /** Reads on, up to the next pause. */
+  resume(): void;
+  readonly ptr: number;
+  readonly llhttp: { llhttp_resume(ptr: number): void };
+}
+
+/**
+ * A server may close the connection behind an answer that the caller has not read yet. undici 7 ends the process then
+ * (https://github.com/nodejs/undici/issues/5360); as undici 8 does, the rest is handed on first. No bytes are left in the socket at its end, so
+ * this takes no more memory.
+ */
+function passAnswerBeforeEnd(socket: Duplex): void {
+  // Before the listener of undici.
+  socket.prependOnceListener('end', () => {
+    const symbol = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'parser');
+    const parser = symbol === undefined ? undefined : (socket as unknown as Record<symbol, Parser | null>)[symbol];
+    if (parser?.paused === true) parser.resume();
+    // Of an answer that only the end of the connection ends, undici asks for that end next.
+    if (parser?.paused === true && !socket.destroyed) {
+      parser.llhttp.llhttp_resume(parser.ptr);
+      parser.paused = false;
+    }
+  });
 }
 
 export interface ConnectionError {

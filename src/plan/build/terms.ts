@@ -39,7 +39,8 @@ export function termOf(of: TermMap, leaf: LeafOf, base: string, row: RowIdentity
   switch (type) {
     case 'blank':
       return { kind: 'blank', origin, value };
-    case 'literal':
+    case 'literal': {
+      if (language === undefined && datatype === undefined) return { kind: 'literal', origin, value, ...marksOf(expression, base) };
       return {
         kind: 'literal',
         origin,
@@ -47,9 +48,21 @@ export function termOf(of: TermMap, leaf: LeafOf, base: string, row: RowIdentity
         language: language === undefined ? undefined : expressionOf(language, leaf, row),
         datatype: datatype === undefined ? undefined : termOf(datatype, leaf, base, row),
       };
+    }
     default:
       return { kind: 'iri', origin, type, value, base };
   }
+}
+
+/** The language or the datatype that a constant has by itself, also under a condition. */
+function marksOf(expression: MappedExpression, base: string): Pick<Extract<RowTerm, { kind: 'literal' }>, 'language' | 'datatype'> {
+  if (expression.kind === 'conditional') return marksOf(expression.value, base);
+  if (expression.kind !== 'constant' || expression.term.kind !== 'literal') return { language: undefined, datatype: undefined };
+  const { origin, term } = expression;
+  if (term.language !== undefined) return { language: { kind: 'constant', origin, text: term.language }, datatype: undefined };
+  if (term.datatype === `${XSD}string`) return { language: undefined, datatype: undefined };
+  const datatype = { kind: 'iri', value: term.datatype } as const;
+  return { language: undefined, datatype: { kind: 'constant', origin, term: datatype, type: 'iri', base } };
 }
 
 /** Whether the language and datatype of a constant are the same for every record. */

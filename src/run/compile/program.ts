@@ -103,6 +103,8 @@ export class MapProgram {
   rejected = 0;
   /** Records without a subject value. */
   withoutSubject = 0;
+  /** Records that were left out, since earlier ones had the same values. */
+  repeats = 0;
   /** Statements in the spill: some may turn out to be new. */
   undecided = 0;
   /** A hint for the case that there was no record. */
@@ -159,9 +161,17 @@ export class MapProgram {
       const overlapping = rule.distinct === 'overlapping';
       const slot = overlapping || rule.functionallyDependent ? -1 : slots++;
       const lists = overlapping || parents === undefined ? undefined : { index: parents, slot: slots++ };
-      const common = { text, slot, overlapping, lists, joined: parents !== undefined };
-      if (typeof lead === 'string' && typeof tail === 'string') rules.push({ ...common, lead, tail, ends: undefined });
-      else rules.push({ ...common, lead: '', tail: '', ends: new Ends(lead, tail) });
+      const ends = typeof lead === 'string' && typeof tail === 'string' ? undefined : new Ends(lead, tail);
+      rules.push({
+        text,
+        slot,
+        overlapping,
+        lists,
+        joined: parents !== undefined,
+        lead: ends === undefined ? (lead as string) : '',
+        tail: ends === undefined ? (tail as string) : '',
+        ends,
+      });
     }
     this.#rules = rules;
     this.#deferred = deferred;
@@ -220,6 +230,12 @@ export class MapProgram {
     const { before, after } = this.#subject;
     const tokens = listOf(distinct(subject) as string | readonly string[]).map((one) => before + one + after);
     return this.#collects.with(several ? this.#emitAll(subject) : this.#emit(subject as string), tokens, position);
+  }
+
+  /** The same as an earlier record: it adds nothing (`distinct/repeated-records.ts`). */
+  repeat(): void {
+    this.records++;
+    this.repeats++;
   }
 
   #emitAll(subject: string | readonly string[]): string | Iterable<string> {
@@ -428,10 +444,16 @@ export class MapProgram {
   #statement(rule: Rule, token: string, text: string, seen: Seen, first: boolean): string {
     if (rule.overlapping) return this.once(token + rule.lead + text + rule.tail);
     const table = this.#table as Subjects;
-    if (seen === KNOWN || (seen === NEW && !first)) {
+    if (seen === KNOWN) {
       if (rule.slot < 0 || table.firstHad(rule.slot, text)) return '';
       const verdict = table.addStatement(rule.slot, this.#statements);
       return verdict === KNOWN ? '' : this.#decided(verdict, token + rule.lead + text + rule.tail);
+    }
+    if (seen === NEW && !first) {
+      if (rule.slot < 0) return '';
+      // The texts of a record have no duplicates.
+      const verdict = table.appendStatement(rule.slot, text, this.#statements);
+      return this.#decided(verdict, token + rule.lead + text + rule.tail);
     }
     const line = token + rule.lead + text + rule.tail;
     if (seen === UNDECIDED) {

@@ -12,7 +12,7 @@ import type { Column, SqlSession } from '../../sql/database.ts';
 import { openSession } from '../../sql/drivers/open.ts';
 import { boundsQuery, type Relation } from '../../sql/select.ts';
 import type { Table } from '../../sql/tables.ts';
-import type { KeyRange, RunRequest } from '../request.ts';
+import type { KeyRange, RunRequest, ScanLimit } from '../request.ts';
 import { addressOf } from './addresses.ts';
 import { describeSource } from './describe.ts';
 import { metadataOf } from './metadata.ts';
@@ -35,6 +35,7 @@ export class Databases {
    * Opens the databases that a mapping reads, and asks them for the columns and keys of its tables and queries.
    *
    * @param snapshots what `snapshots` of another process has returned, to read the same states; empty: the present states
+   * @param step called before a database is asked
    * @throws Fault database/…; those of `addressOf` and `describeSource`
    */
   static async open(
@@ -43,6 +44,7 @@ export class Databases {
       Partial<Pick<RunRequest, 'memoryBudgetBytes' | 'spillDirectory'>>,
     snapshots: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
+    step?: ScanLimit['step'],
   ): Promise<Databases> {
     const sources = allSourcesOf(mapping).filter((source) => source.kind === 'sql');
     const sessions = new Map<string, SqlSession>();
@@ -55,6 +57,7 @@ export class Databases {
         const database = JSON.stringify([address, address.password?.reveal()]);
         let session = sessions.get(database);
         if (session === undefined) {
+          step?.(`connecting to ${address.name}`);
           session = await openSession(address, {
             ...request.sql,
             // The database of the run is named by options.
@@ -66,6 +69,7 @@ export class Databases {
           });
           sessions.set(database, session);
         }
+        step?.(`reading columns and keys in ${address.name}`);
         relations.set(key, await describeSource(source, session));
       }
     } catch (error) {

@@ -6,11 +6,15 @@
  * check. For a known subject, an object equal to the first is a repetition; any other object is looked up in the `HashSet` of statements.
  * Overlapping rules always use the set.
  *
+ * What is known to be new is not looked up: a subject that is greater than all before it, and a further statement of a new subject. It gets a
+ * row, and its place in the index when something else is looked up. In a document in the order of its subjects, that is never.
+ *
  * Hashes have 128 bits and a random seed per run, so a collision that would lose a statement is out of reach. Tables are typed arrays and
  * share one memory budget. When it is used up they are frozen: a statement that they do not contain is *undecided* and goes to the `spill`.
  */
 
 import { h1, h2, h3, h4, hash, hashPair, mixIn } from '../../core/hash.ts';
+import { Ascent } from './ascent.ts';
 
 /** The memory in bytes that all tables of a run may use together. */
 export class MemoryBudget {
@@ -152,7 +156,7 @@ class OwnMemory implements TableMemory {
 
 /**
  * 128-bit keys in rows, stored consecutively in chunks, and an open-addressing index of rows. When no memory is left, the table is frozen.
- * The index grows by doubling; rows never move.
+ * The index grows by doubling; rows never move. Rows that were added by `append` enter the index before the next search.
  */
 export class KeyTable {
   protected readonly seed: number;
@@ -160,7 +164,10 @@ export class KeyTable {
   protected chunks: Uint32Array[] = [];
   protected count = 0;
   readonly #memory: TableMemory;
+  /** Always has slots for all rows. */
   #index: Uint32Array = new Uint32Array(FIRST_SLOTS);
+  /** Number of rows, from the first, that are in the index. */
+  #indexed = 0;
   #frozen = false;
 
   constructor(memory: MemoryBudget | TableMemory, seed: number, extraWords: number) {
@@ -183,10 +190,16 @@ export class KeyTable {
     return CHUNK_ROWS * this.rowWords;
   }
 
+  /** Number of keys, from the first, that are in the index. */
+  get indexed(): number {
+    return this.#indexed;
+  }
+
   /** Replaces what the table consists of: another thread has changed it. */
-  load(chunks: Uint32Array[], index: Uint32Array, count: number, frozen: boolean): void {
+  load(chunks: Uint32Array[], index: Uint32Array, count: number, indexed: number, frozen: boolean): void {
     this.chunks = chunks;
     this.#index = index;
+    this.#indexed = indexed;
     this.count = count;
     this.#frozen = frozen;
   }
@@ -194,11 +207,12 @@ export class KeyTable {
   /** Frees the memory; the table is empty and usable afterwards. */
   drop(): void {
     this.#memory.release();
-    this.load([], new Uint32Array(FIRST_SLOTS), 0, false);
+    this.load([], new Uint32Array(FIRST_SLOTS), 0, 0, false);
   }
 
   /** The row of the key in `h1…h4`, or `-1 - slot` of the free slot for it. */
   protected find(): number {
+    if (this.#indexed < this.count) this.#indexRows();
     const index = this.#index;
     const { chunks, rowWords } = this;
     const mask = index.length - 1;
@@ -219,6 +233,22 @@ export class KeyTable {
 
   /** Adds the key in `h1…h4` at the free slot from `find`. Returns its row, or -1 if the table is full. */
   protected put(freeSlot: number): number {
+    const row = this.#add();
+    if (row < 0) return row;
+    this.#index[freeSlot] = (h2 & ~ROW_MASK) | (row + 1);
+    this.#indexed = this.count;
+    this.#growIfFull();
+    return row;
+  }
+
+  /** Adds the key in `h1…h4`, which the table does not have, without a search. Returns its row, or -1 if the table is full. */
+  protected append(): number {
+    const row = this.#add();
+    if (row >= 0) this.#growIfFull();
+    return row;
+  }
+
+  #add(): number {
     const row = this.count;
     if (this.#frozen || !this.#reserveChunk(row)) {
       this.#frozen = true;
@@ -230,11 +260,13 @@ export class KeyTable {
     chunk[at + 1] = h2;
     chunk[at + 2] = h3;
     chunk[at + 3] = h4;
-    this.#index[freeSlot] = (h2 & ~ROW_MASK) | (row + 1);
     this.count = row + 1;
-    // A full index would make the next search endless, so the first refused growth freezes the table.
-    if (this.count >= this.#index.length * MAX_LOAD && !this.#growIndex()) this.#frozen = true;
     return row;
+  }
+
+  /** A full index would make the next search endless, so the first refused growth freezes the table. */
+  #growIfFull(): void {
+    if (this.count >= this.#index.length * MAX_LOAD && !this.#growIndex()) this.#frozen = true;
   }
 
   /** Where the words of a row behind its key stand. */
@@ -253,16 +285,25 @@ export class KeyTable {
     const slots = this.#index.length * 2;
     const index = this.#memory.index(slots);
     if (index === undefined) return false;
-    const mask = slots - 1;
-    for (let row = 0; row < this.count; row++) {
+    const isIndexed = this.#indexed === this.count;
+    this.#index = index;
+    this.#indexed = 0;
+    // Nobody has touched the slots: they take no memory of the machine until then.
+    if (isIndexed) this.#indexRows();
+    return true;
+  }
+
+  #indexRows(): void {
+    const index = this.#index;
+    const mask = index.length - 1;
+    for (let row = this.#indexed; row < this.count; row++) {
       const chunk = this.chunks[(row / CHUNK_ROWS) | 0] as Uint32Array;
       const at = (row % CHUNK_ROWS) * this.rowWords;
       let slot = (chunk[at] as number) & mask;
       while (index[slot] !== 0) slot = (slot + 1) & mask;
       index[slot] = ((chunk[at + 1] as number) & ~ROW_MASK) | (row + 1);
     }
-    this.#index = index;
-    return true;
+    this.#indexed = this.count;
   }
 }
 
@@ -272,6 +313,8 @@ export interface StatementSet {
   add(text: string): Verdict;
   /** Adds the hash in `h1…h4`. */
   addHashed(): Verdict;
+  /** Adds the hash in `h1…h4`, which the set does not have. */
+  appendHashed(): Verdict;
   drop(): void;
 }
 
@@ -304,12 +347,17 @@ export class HashSet extends KeyTable implements StatementSet {
     if (found >= 0) return KNOWN;
     return this.put(-1 - found) >= 0 ? NEW : UNDECIDED;
   }
+
+  /** Adds the hash in `h1…h4`, which the set does not have. */
+  appendHashed(): Verdict {
+    return this.append() >= 0 ? NEW : UNDECIDED;
+  }
 }
 
 /** The subjects of a triples map. Between `enter` and `leave`, what is remembered of the current subject is this record's alone. */
 export type Subjects = Pick<
   SubjectTable,
-  'enter' | 'leave' | 'remember' | 'firstHad' | 'rememberNumber' | 'rememberedNumber' | 'addStatement' | 'drop'
+  'enter' | 'leave' | 'remember' | 'firstHad' | 'rememberNumber' | 'rememberedNumber' | 'addStatement' | 'appendStatement' | 'drop'
 >;
 
 /** Subjects, each with a 64-bit hash of every remembered rule's object in the subject's first record. */
@@ -322,6 +370,8 @@ export class SubjectTable extends KeyTable {
   #s2 = 0;
   #s3 = 0;
   #s4 = 0;
+  /** Of the subjects that were entered as texts. */
+  readonly #ascent = new Ascent();
 
   /** @param width number of hashes remembered per subject */
   constructor(memory: MemoryBudget | TableMemory, seed: number, width: number) {
@@ -331,21 +381,27 @@ export class SubjectTable extends KeyTable {
   /** Looks the subject up, adds it if it is new, and makes it the current subject for the methods below. */
   enter(subject: string): Verdict {
     hash(subject, this.seed);
+    // Greater than all subjects before it, so it is none of them.
+    if (this.#ascent.add(subject)) return this.#makeCurrent(this.append(), NEW);
     return this.enterHashed();
   }
 
   /** The same for the subject whose hash is in `h1…h4`. */
   enterHashed(): Verdict {
+    const found = this.find();
+    return found >= 0 ? this.#makeCurrent(found, KNOWN) : this.#makeCurrent(this.put(-1 - found), NEW);
+  }
+
+  /** @param row -1: the table is full */
+  #makeCurrent(row: number, verdict: typeof KNOWN | typeof NEW): Verdict {
     this.#s1 = h1;
     this.#s2 = h2;
     this.#s3 = h3;
     this.#s4 = h4;
-    const found = this.find();
-    const row = found >= 0 ? found : this.put(-1 - found);
     if (row < 0) return UNDECIDED;
     this.#chunk = this.chunks[(row / CHUNK_ROWS) | 0] as Uint32Array;
     this.#at = (row % CHUNK_ROWS) * this.rowWords + KEY_WORDS;
-    return found >= 0 ? KNOWN : NEW;
+    return verdict;
   }
 
   /** The statements of the current subject have been made. */
@@ -378,5 +434,16 @@ export class SubjectTable extends KeyTable {
   addStatement(rule: number, statements: StatementSet): Verdict {
     mixIn(this.#s1, this.#s2, this.#s3, this.#s4, rule + 1);
     return statements.addHashed();
+  }
+
+  /**
+   * Adds a statement of the current subject, which `enter` found new, to a set. The rule has not given the object to the subject before.
+   *
+   * The set does not have it: all that it has of this subject was added since `enter`, by other rules or with other objects.
+   */
+  appendStatement(rule: number, object: string, statements: StatementSet): Verdict {
+    hash(object, this.seed);
+    mixIn(this.#s1, this.#s2, this.#s3, this.#s4, rule + 1);
+    return statements.appendHashed();
   }
 }

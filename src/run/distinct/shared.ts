@@ -9,6 +9,7 @@
  * A thread that holds the lock of a subject takes locks of statements, one at a time, and never the lock of another subject: no threads wait
  * for each other in a circle. All memory is written and read under locks, which order it.
  */
+import { Fault } from '../../core/fault.ts';
 import { h3, hash } from '../../core/hash.ts';
 import {
   HashSet,
@@ -34,6 +35,8 @@ const CHUNKS = 5;
 /** Where the positions of the chunks stand, and how many there is place for. */
 const CHUNKS_AT = 6;
 const CHUNKS_PLACES = 7;
+/** Rows that are in the index. */
+const INDEXED = 8;
 
 const FIRST_SLOTS = 2048;
 const FIRST_PLACES = 64;
@@ -61,15 +64,18 @@ export class SharedMemory {
   readonly words: Uint32Array;
   readonly #waits: Int32Array;
   readonly #budget: MemoryBudget;
+  readonly #lockSeconds: number;
 
   /**
    * @param buffer of `reserve`; the same in all threads
    * @param budget one from which all threads take
+   * @param lockSeconds how long this thread waits for a lock; none may be held longer then, unless its thread is gone
    */
-  constructor(buffer: SharedArrayBuffer, budget: MemoryBudget) {
+  constructor(buffer: SharedArrayBuffer, budget: MemoryBudget, lockSeconds = Number.POSITIVE_INFINITY) {
     this.words = new Uint32Array(buffer);
     this.#waits = new Int32Array(buffer);
     this.#budget = budget;
+    this.#lockSeconds = lockSeconds;
   }
 
   /** @param tables number of tables that will be opened in it, at most */
@@ -131,7 +137,17 @@ export class SharedMemory {
 
   lock(at: number): void {
     for (let spins = 0; Atomics.compareExchange(this.words, at, 0, 1) !== 0; spins++) {
-      if (spins >= SPINS) Atomics.wait(this.#waits, at, 1, WAIT_MS);
+      if (spins < SPINS) continue;
+      this.#wait(at);
+      spins = 0;
+    }
+  }
+
+  /** Until the lock seems to be free. @throws Fault run/lost */
+  #wait(at: number): void {
+    const end = performance.now() + this.#lockSeconds * 1000;
+    while (Atomics.wait(this.#waits, at, 1, WAIT_MS) !== 'not-equal') {
+      if (performance.now() > end) throw new Fault('run/lost', 'A mapping thread of the run ended while it compared statements');
     }
   }
 
@@ -178,13 +194,14 @@ class Shard<T extends KeyTable> implements TableMemory {
       const from = words[(words[at + CHUNKS_AT] as number) + chunk] as number;
       this.#chunks.push(words.subarray(from, from + table.chunkWords));
     }
-    table.load(this.#chunks, this.#index, words[at + ROWS] as number, words[at + FROZEN] === 1);
+    table.load(this.#chunks, this.#index, words[at + ROWS] as number, words[at + INDEXED] as number, words[at + FROZEN] === 1);
     return table;
   }
 
   unlock(): void {
     const words = this.#words;
     words[this.#at + ROWS] = this.table.rows;
+    words[this.#at + INDEXED] = this.table.indexed;
     words[this.#at + FROZEN] = this.table.full ? 1 : 0;
     this.#memory.unlock(this.#at + LOCK);
   }
@@ -255,6 +272,13 @@ export class SharedHashSet implements StatementSet {
     return verdict;
   }
 
+  appendHashed(): Verdict {
+    const shard = this.#shards[shardOf()] as Shard<HashSet>;
+    const verdict = shard.lock().appendHashed();
+    shard.unlock();
+    return verdict;
+  }
+
   /** The memory is that of the run. */
   drop(): void {}
 }
@@ -303,6 +327,10 @@ export class SharedSubjectTable implements Subjects {
 
   addStatement(rule: number, statements: StatementSet): Verdict {
     return this.#table.addStatement(rule, statements);
+  }
+
+  appendStatement(rule: number, object: string, statements: StatementSet): Verdict {
+    return this.#table.appendStatement(rule, object, statements);
   }
 
   /** The memory is that of the run. */

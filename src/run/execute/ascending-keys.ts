@@ -8,6 +8,7 @@ import { canBeCut } from '../../sources/csv/cuts.ts';
 import { utf8Mark } from '../../sources/encoding.ts';
 import { memoryBytes } from '../../storage/local/memory.ts';
 import type { Ranges } from '../../storage/open.ts';
+import { Ascent } from '../distinct/ascent.ts';
 import { type DocumentPlace, formatOf } from '../prepare/inputs.ts';
 import type { ByteSlice, RunRequest } from '../request.ts';
 import { openFileScan, readOptionsOf } from './open-scan.ts';
@@ -31,9 +32,8 @@ export type AscentReader = (reference: string) => Promise<boolean>;
  *
  * @param slice the part of the document that is looked at; undefined: all of it
  *
- * **Proof.** Texts ascend if each is greater than the one before it, by its characters, or by its length and then its characters, as numbers
- * do. Both are strict total orders. So each text is greater than all before it, and none comes twice. They are the texts of the run: the same
- * reader gives them, with the same options. Rows without a value do not count.
+ * **Proof.** Of texts that ascend, none comes twice (`distinct/ascent.ts`). They are the texts of the run: the same reader gives them, with the
+ * same options. Rows without a value do not count.
  *
  * @throws Fault those of the document's reader
  */
@@ -68,8 +68,7 @@ export async function ascentReader(
         for (const record of records) {
           const text = textOf(record);
           // Columns that are not described have texts.
-          if (text !== null) ascent.add(text as string);
-          if (!ascent.holds) return;
+          if (text !== null && !ascent.add(text as string)) return;
         }
       }
     } finally {
@@ -122,37 +121,6 @@ function* beginningsIn(part: Buffer): Generator<number> {
     from = part.indexOf(LF, from) + 1;
     if (from === 0) return;
     yield from;
-  }
-}
-
-class Ascent {
-  /** Number of texts. */
-  count = 0;
-  #last: string | undefined;
-  #byCharacters = true;
-  #byLength = true;
-
-  get holds(): boolean {
-    return this.#byCharacters || this.#byLength;
-  }
-
-  add(text: string): void {
-    const last = this.#last;
-    this.#last = text;
-    this.count++;
-    if (last === undefined) return;
-    const isGreater = text > last;
-    this.#byCharacters &&= isGreater;
-    this.#byLength &&= text.length > last.length || (text.length === last.length && isGreater);
-  }
-
-  copy(): Ascent {
-    const copy = new Ascent();
-    copy.count = this.count;
-    copy.#last = this.#last;
-    copy.#byCharacters = this.#byCharacters;
-    copy.#byLength = this.#byLength;
-    return copy;
   }
 }
 

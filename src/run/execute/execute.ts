@@ -6,12 +6,14 @@ import type { Check } from '../../plan/algebra.ts';
 import type { Plan, ScanPlan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
 import type { OpenedScan } from '../../sources/opened-scan.ts';
-import type { Batch, Scan } from '../../sources/source.ts';
+import { type Batch, REPEATED, type RepeatSearch, type Scan } from '../../sources/source.ts';
 import { checkKeys } from '../checks/row-check.ts';
 import { unmatchedReferences } from '../checks/unmatched.ts';
 import type { CollectState } from '../collect/program.ts';
 import { aroundParents, type DeferredJoin } from '../compile/ends.ts';
 import type { MapProgram, RunState } from '../compile/program.ts';
+import { ReservedBudget } from '../distinct/distinct.ts';
+import { mayLeaveOutRepeats } from '../distinct/repeated-records.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
 import { type Multimap, pairTexts } from '../join/join.ts';
 import { pairWarnings, warningsOf } from '../report.ts';
@@ -27,11 +29,15 @@ import { openTextFormats } from './text-formats.ts';
 const PIECE_CHARACTERS = 1 << 15;
 /** Interval at which the loop yields to the event loop: timers, aborts and messages would starve otherwise. */
 const TURN_MS = 25;
+/** As `TURN_MS`, where other threads wait for their lines to be written. */
+const SHARED_TURN_MS = 3;
 const PROGRESS_MS = 100;
 /** Number of pieces, pairs and records that are made before a check whether something must be written. */
 const PIECES = 4;
 const BATCH_PAIRS = 4096;
 const DUE_RECORDS = 64;
+/** The reader looks for records that come again where at least one of so many has made no statement. */
+const REPEATS = 4;
 
 /** Where the run keeps data that does not fit in memory. */
 export interface Spill {
@@ -50,6 +56,14 @@ interface RowPlace {
 interface LongPieces {
   readonly consumer: Consumer;
   readonly pieces: Iterable<string>;
+}
+
+/** How a thread goes on beside others that share its tables. */
+export interface Turns {
+  /** Between two records. undefined: there is nothing to wait for. */
+  pause(): Promise<void> | undefined;
+  /** Around a record whose lines are written while they are made: it has the lock of a table meanwhile. */
+  long(act: () => Promise<void>): Promise<void>;
 }
 
 export class Execution {
@@ -72,6 +86,8 @@ export class Execution {
   readonly #reified: ReifiedLines | undefined;
   readonly #sink: Pick<QuadSink, 'write' | 'rollOver'>;
   readonly #hooks: RunHooks;
+  readonly #turns: Turns | undefined;
+  readonly #turnMs: number;
   readonly #signal: AbortSignal;
   readonly #maxRecords: number;
   /** Records of each iteration that triples maps have. */
@@ -93,6 +109,7 @@ export class Execution {
   #drained = 0;
   #turnAt = 0;
   /** Of the scan that is being read. */
+  #repeats: RepeatSearch | undefined;
   #cellOf: ((record: unknown, reference: string) => string | undefined) | undefined;
   #progressAt = 0;
   #bytesBefore = 0;
@@ -106,6 +123,7 @@ export class Execution {
     spill: Spill,
     sink: Pick<QuadSink, 'write' | 'rollOver'>,
     hooks: RunHooks,
+    turns?: Turns,
   ) {
     this.#request = request;
     this.#plan = plan;
@@ -115,6 +133,8 @@ export class Execution {
     this.#reified = request.rdf === '1.2' ? new ReifiedLines(state, spill.space) : undefined;
     this.#sink = sink;
     this.#hooks = hooks;
+    this.#turns = turns;
+    this.#turnMs = turns === undefined ? TURN_MS : SHARED_TURN_MS;
     this.#signal = hooks.signal ?? new AbortController().signal;
     this.#maxRecords = boundOf(request.limits.records);
     this.#firstRecords = request.firstRecords ?? Number.POSITIVE_INFINITY;
@@ -127,13 +147,14 @@ export class Execution {
   }
 
   /** Reads the records of a scan once, for all of its triples maps and joins, and closes it. */
-  async scan(plan: ScanPlan, { scan, name, typed, recordsFrom, close }: OpenedScan): Promise<void> {
+  async scan(plan: ScanPlan, { scan, batches, name, typed, recordsFrom, close }: OpenedScan): Promise<void> {
     const { slice: share } = this.#request;
     const slice = `${share === undefined ? '' : `s${share.index}`}${plan.document === undefined ? '' : `d${plan.document}`}`;
     this.#input = name;
     this.#scans++;
     this.#cellOf = scan.cellOf?.bind(scan);
     this.#recordsFrom = recordsFrom;
+    const memory = new ReservedBudget(0, this.#state.budget);
     try {
       const texts = await openTextFormats(plan, name, this.#request);
       const opened = { name, scan, typed, slice, texts, document: plan.document };
@@ -143,9 +164,12 @@ export class Execution {
         program.scan = this.#scans;
         this.programs.push(program);
       }
+      if (mayLeaveOutRepeats(plan, this.#plan, this.#request, this.#hooks))
+        this.#repeats = scan.leaveOutRepeats?.(this.#state.seed, (bytes) => memory.take(bytes));
+      if (this.#request.looksForRepeats === true) this.#repeats?.look();
       const wanted = plan.iterations.map((iteration) => recordsRead(iteration, this.#firstRecords));
       const open = new Set(wanted.keys());
-      for await (const batch of scan.batches(this.#signal)) {
+      for await (const batch of batches?.() ?? scan.batches(this.#signal)) {
         const consumer = consumers[batch.iteration];
         if (consumer === undefined) continue;
         this.#page = batch.page;
@@ -171,6 +195,8 @@ export class Execution {
       this.#reportUnmatched(plan, scan, consumers, name);
     } finally {
       this.#page = undefined;
+      this.#repeats = undefined;
+      memory.release();
       await close();
     }
   }
@@ -253,17 +279,28 @@ export class Execution {
     }
   }
 
-  async #map({ records, first }: Batch, { batch, records: consumers, pipelines }: Consumers, input: string): Promise<void> {
+  async #map({ records, first, reread }: Batch, { batch, records: consumers, pipelines }: Consumers, input: string): Promise<void> {
     batch.records = records;
     batch.first = first;
     this.records += records.length;
     if (this.records > this.#maxRecords) throw recordsFault(this.#request.limits.records, { input });
     const observe = this.#hooks.row;
+    const rejected = this.rejected;
     for (const consumer of consumers) {
       const { program, buildSides, checks } = consumer;
+      const rejectedBefore = this.rejected;
       let text = '';
+      let without = 0;
       for (let i = 0; i < records.length; i++) {
-        const record = records[i];
+        let record = records[i];
+        if (record === REPEATED) {
+          if (this.rejected === rejectedBefore) {
+            program?.repeat();
+            continue;
+          }
+          // The same as one that was rejected, perhaps.
+          record = reread?.(i);
+        }
         try {
           const entries = buildSides.length > 0 ? fill(buildSides, record, first + i) : undefined;
           if (entries !== undefined) for (const pieces of entries) await this.#takeTime(pieces);
@@ -271,6 +308,7 @@ export class Execution {
           if (first + i >= this.#firstRecords) continue;
           for (const check of checks) check.see(record, first + i);
           const made = program === undefined ? '' : program.map(record, first + i);
+          if (made === '') without++;
           if (observe !== undefined) show(observe, program, made, input, first + i);
           else if (typeof made === 'string') text += made;
           else {
@@ -288,7 +326,9 @@ export class Execution {
         if (i % DUE_RECORDS === DUE_RECORDS - 1 && this.#due) await this.#yieldToEventLoop();
       }
       if (text !== '') this.#pieces.push(text);
+      if (without * REPEATS > records.length) this.#repeats?.look();
     }
+    if (this.rejected > rejected) this.#repeats?.forget();
     for (const fed of pipelines) await this.#mapThrough(fed, records, first, input);
   }
 
@@ -345,7 +385,12 @@ export class Execution {
   }
 
   /** The lines of a record with very many of them, or entries of a build side. */
-  async #takeTime(pieces: Iterable<string>): Promise<void> {
+  #takeTime(pieces: Iterable<string>): Promise<void> {
+    const take = (): Promise<void> => this.#take(pieces);
+    return this.#turns === undefined ? take() : this.#turns.long(take);
+  }
+
+  async #take(pieces: Iterable<string>): Promise<void> {
     for (const lines of pieces) {
       if (lines !== '') this.#pieces.push(lines);
       if (this.#due) await this.#yieldToEventLoop();
@@ -444,8 +489,10 @@ export class Execution {
     }
     if (this.#pieces.length > 0) await this.#write();
     await this.#spill.space.flush();
+    const paused = this.#turns?.pause();
+    if (paused !== undefined) await paused;
     const now = performance.now();
-    if (now - this.#turnAt < TURN_MS) return;
+    if (now - this.#turnAt < this.#turnMs) return;
     this.#turnAt = now;
     this.#progress(false);
     await new Promise((resolve) => setImmediate(resolve));

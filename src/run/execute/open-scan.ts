@@ -32,7 +32,8 @@ export async function openFileScan(
   const standardInput = inputOptions !== undefined && place.given && url === STANDARD_INPUT;
   const name = standardInput ? 'standard input' : redact(url);
   const { workingDirectory, limits, web, reach } = request;
-  const ask = askOf(source);
+  const asked = askOf(source);
+  const ask = asked && request.firstRecords !== undefined ? { ...asked, promptly: true } : asked;
   const isArchive = isReadAsWorkbook(source, place, inputOptions);
   const options: OpenOptions = {
     workingDirectory,
@@ -277,6 +278,7 @@ export function readOptionsOf(
   const csv: CsvDialect | undefined = source.formulation === 'csv' ? { ...byName, ...source.csv, ...request.inputOptions?.csv } : undefined;
   return {
     name,
+    ...(request.firstRecords === undefined ? {} : { promptly: true }),
     dialect,
     nulls: source.nulls,
     encoding: request.inputOptions?.encoding ?? source.encoding,

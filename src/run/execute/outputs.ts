@@ -51,7 +51,7 @@ export class OutputRouter {
   bytes = 0;
   readonly #sinks: readonly LineSink[];
   /** Where the output of the run is the only one, and takes bytes. */
-  readonly writeBytes: ((lines: Uint8Array) => Promise<void>) | undefined;
+  readonly writeBytes: LineSink['writeBytes'];
 
   /** @param sinks the output of the run first */
   constructor(sinks: readonly LineSink[]) {
@@ -61,9 +61,9 @@ export class OutputRouter {
     this.writeBytes =
       targets.length > 0 || own?.writeBytes === undefined
         ? undefined
-        : (lines) => {
-            this.bytes += lines.length;
-            return own.writeBytes?.(lines) as Promise<void>;
+        : (buffers) => {
+            for (const { length } of buffers) this.bytes += length;
+            return own.writeBytes?.(buffers) as Promise<void>;
           };
   }
 

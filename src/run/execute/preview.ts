@@ -5,9 +5,13 @@
  * first children would find no partner among the first parents. All promises that the plan rests on (keys, disjoint rules) hold for some of
  * the records as they hold for all.
  */
+
+import { LinkedAbort } from '../../core/abort.ts';
 import type { Check } from '../../plan/algebra.ts';
 import type { IterationPlan, PipelinePlan } from '../../plan/plan.ts';
-import type { Batch } from '../../sources/source.ts';
+import type { OpenedScan } from '../../sources/opened-scan.ts';
+import type { Batch, NestedRecords, Scan } from '../../sources/source.ts';
+import type { ScanLimit } from '../request.ts';
 
 /** Records that are read as parents of joins, where a preview has fewer. */
 export const PARENT_RECORDS = 10_000;
@@ -32,3 +36,47 @@ export function before(end: number, batch: Batch): Batch {
   const { first, records } = batch;
   return first + records.length <= end ? batch : { ...batch, records: records.slice(0, Math.max(0, end - first)) };
 }
+
+/**
+ * A scan that ends when its time is over, as if its input ended there. One that cannot be opened in time has no records.
+ *
+ * @param name of the input
+ * @param left scans that have to be read, with this one
+ */
+export async function inTime(
+  open: (signal: AbortSignal) => OpenedScan | Promise<OpenedScan>,
+  name: string,
+  left: number,
+  { until, late }: ScanLimit,
+  signal: AbortSignal | undefined,
+): Promise<OpenedScan> {
+  const over = new LinkedAbort([signal], Math.max(0, (until - Date.now()) / left));
+  const ended = (error: unknown, input: string): void => {
+    if (!over.timedOut || signal?.aborted) throw error;
+    late(input);
+  };
+  let opened: OpenedScan;
+  try {
+    opened = await open(over.signal);
+  } catch (error) {
+    over.release();
+    ended(error, name);
+    return { name, typed: false, scan: NO_RECORDS, close: async () => undefined };
+  }
+  const { scan } = opened;
+  async function* batches(): AsyncGenerator<Batch> {
+    try {
+      yield* scan.batches(over.signal);
+    } catch (error) {
+      ended(error, opened.name);
+    }
+  }
+  const close = async (): Promise<void> => {
+    over.release();
+    await opened.close();
+  };
+  return { ...opened, batches, close };
+}
+
+const NO_ITEMS: NestedRecords = { items: () => [], accessor: () => () => null, nested: () => NO_ITEMS, unmatched: () => [] };
+const NO_RECORDS: Scan = { accessor: () => () => null, nested: () => NO_ITEMS, batches: async function* () {}, unmatched: () => [] };

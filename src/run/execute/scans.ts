@@ -3,8 +3,10 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { h1, hash } from '../../core/hash.ts';
+import { redact } from '../../core/redact.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
+import type { OpenedScan } from '../../sources/opened-scan.ts';
 import { KeySet } from '../checks/key-set.ts';
 import { Numbering } from '../collect/numbering.ts';
 import { CollectProgram, type CollectState } from '../collect/program.ts';
@@ -17,9 +19,9 @@ import type { DocumentPlace } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { reportsOf } from '../report.ts';
 import type { ByteSlice, KeyRange, RunHooks, RunReport, RunRequest, SliceScan } from '../request.ts';
-import { Execution } from './execute.ts';
+import { Execution, type Turns } from './execute.ts';
 import { openFileScan } from './open-scan.ts';
-import { recordsRead } from './preview.ts';
+import { inTime, recordsRead } from './preview.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -39,6 +41,8 @@ export interface Shared {
   readonly budget: MemoryBudget;
   /** Tables of all threads that execute scans of a group. */
   readonly tables?: SharedTables | undefined;
+  /** Of the thread among those that share the tables. */
+  readonly turns?: Turns | undefined;
   /** Join indexes that are filled before. */
   readonly joins?: Pick<RunState, 'joinIndexes' | 'complete'> | undefined;
 }
@@ -90,25 +94,32 @@ export async function executeScans(
   };
   const numbering = new Numbering(space, budget, labelSeed(request.runId), seed ^ 0x68e31da4);
   const collected: CollectState = { ...state, space, numbering, waiting: [] };
-  const execution = new Execution(request, plan, state, collected, { space, lines, subjects }, sink, hooks);
+  const execution = new Execution(request, plan, state, collected, { space, lines, subjects }, sink, hooks, shared?.turns);
+  const limit = hooks.limit && {
+    ...hooks.limit,
+    late: (input: string): void => {
+      execution.cut.add(input);
+      hooks.limit?.late(input);
+    },
+  };
   try {
-    for (const { position, range } of wanted) {
+    for (const [i, { position, range }] of wanted.entries()) {
       const scan = plan.scans[position] as ScanPlan;
       const { source } = scan;
-      const opened =
+      const place = places[position] as DocumentPlace;
+      const spill = { afterBytes: request.memoryBudgetBytes, open: () => space.text() };
+      const open = (signal: AbortSignal): OpenedScan | Promise<OpenedScan> =>
         source.kind === 'sql'
           ? (databases as Databases).openScan(scan, source, range as KeyRange | undefined, rowsOf(scan, request.firstRecords))
-          : await openFileScan(
-              scan,
-              source,
-              places[position] as DocumentPlace,
-              request,
-              hooks.signal ?? NEVER,
-              range as ByteSlice | undefined,
-              { afterBytes: request.memoryBudgetBytes, open: () => space.text() },
-            );
-      await execution.scan(scan, opened);
+          : openFileScan(scan, source, place, request, signal, range as ByteSlice | undefined, spill);
+      const name = source.kind === 'sql' ? 'the database' : redact(place.url);
+      limit?.step?.(`reading ${name}`);
+      await execution.scan(
+        scan,
+        await (limit === undefined ? open(hooks.signal ?? NEVER) : inTime(open, name, wanted.length - i, limit, hooks.signal)),
+      );
     }
+    limit?.step?.('making the joins');
     await execution.finish();
   } finally {
     await space.remove();

@@ -12,7 +12,7 @@ import { forDocuments } from '../../plan/documents.ts';
 import { mapsOf, type Plan, planMapping } from '../../plan/plan.ts';
 import type { RdfVersion } from '../../sinks/sink.ts';
 import type { Databases } from '../databases/databases.ts';
-import { DEFAULT_BASE, type RunRequest } from '../request.ts';
+import { DEFAULT_BASE, type RunRequest, type ScanLimit } from '../request.ts';
 import { bindSources, type DocumentPlace, locateInputs } from './inputs.ts';
 import { type LoadedMapping, loadDocuments, loadMapping } from './load.ts';
 import { leftOutText, selectBound } from './selection.ts';
@@ -40,14 +40,17 @@ export type Planner = (mapping: Mapping, base: string, metadata: CatalogueMetada
  *
  * @param snapshots database snapshots to read, see `Databases.open`
  * @param planner undefined: the plan of a run
+ * @param step called with what comes next and may take long
  */
 export async function prepareRun(
   request: RunRequest,
   signal: AbortSignal | undefined,
   snapshots: Readonly<Record<string, string>> = {},
   planner?: Planner,
+  step?: ScanLimit['step'],
 ): Promise<PreparedRun> {
   const base = request.base ?? DEFAULT_BASE;
+  if (request.functions !== undefined) step?.('loading the custom functions');
   const functions = await openCustomFunctions(request);
   let databases: Databases | undefined;
   try {
@@ -61,7 +64,7 @@ export async function prepareRun(
         })
       : loadDocuments(request.documents, read, request.validOnly));
     const { mapping, warnings, documents } = selected(loaded, request);
-    databases = await openDatabases(mapping, request, snapshots, signal);
+    databases = await openDatabases(mapping, request, snapshots, signal, step);
     const whole = planBy(planner, mapping, base, databases, request);
     const scanned = whole.scans.map(sourceOf);
     // The inputs of a request are for all sources of the mapping, also for those that another plan does not read.
@@ -129,9 +132,10 @@ async function openDatabases(
   request: RunRequest,
   snapshots: Readonly<Record<string, string>>,
   signal: AbortSignal | undefined,
+  step: ScanLimit['step'],
 ): Promise<Databases | undefined> {
   const reads = allSourcesOf(mapping).some(({ kind }) => kind === 'sql');
-  return reads ? (await import('../databases/databases.ts')).Databases.open(mapping, request, snapshots, signal) : undefined;
+  return reads ? (await import('../databases/databases.ts')).Databases.open(mapping, request, snapshots, signal, step) : undefined;
 }
 
 const sourceOf = ({ source }: { readonly source: LogicalSource }): LogicalSource => source;

@@ -27,22 +27,35 @@ export class GroupTables {
   readonly sender: UndecidedSender;
   readonly #budget: MemoryBudget;
   readonly #tables: SharedTables;
+  readonly #index: number;
+  /** Those of the tables of triples maps, which are other objects in each plan, in the same order. */
+  readonly #numbers = new Map<MapPlan, number>();
   #joins: Shared['joins'];
   #space: SpillSpace | undefined;
 
   /**
    * @param plan its triples maps have the same numbers in all threads
    * @param send sends what the tables could not decide; see `UndecidedSender`
+   * @param lockSeconds of `SharedMemory`
    */
   constructor(
     { index, seed, memory }: SharedGroup,
     plan: Plan,
     budget: MemoryBudget,
     send: (lines: string, subjects: string) => Promise<void>,
+    lockSeconds?: number,
   ) {
     this.#budget = budget;
     this.sender = new UndecidedSender(send);
-    this.#tables = openTables(new SharedMemory(memory, budget), seed, plan, plan.groups[index] as readonly number[], this.sender);
+    this.#index = index;
+    this.number(plan);
+    this.#tables = openTables(new SharedMemory(memory, budget, lockSeconds), seed, this.#numbers, this.sender);
+  }
+
+  /** Has scans of the plan use the tables that those of an earlier one use. */
+  number(plan: Plan): void {
+    const maps = mapsOfScans(plan, plan.groups[this.#index] as readonly number[]);
+    for (const [i, map] of maps.entries()) this.#numbers.set(map, 1 + i * TABLES_OF_MAP);
   }
 
   get shared(): Shared {
@@ -93,10 +106,9 @@ const NO_STATEMENTS = {
 };
 
 /** Slices of a scan open the tables of a triples map one after the other: they are opened once. */
-function openTables(memory: SharedMemory, seed: number, plan: Plan, positions: readonly number[], sender: UndecidedSender): SharedTables {
-  const numbers = new Map(mapsOfScans(plan, positions).map((map, i) => [map, 1 + i * TABLES_OF_MAP]));
-  const subjects = new Map<MapPlan, SharedSubjectTable>();
-  const statements = new Map<MapPlan, SharedHashSet>();
+function openTables(memory: SharedMemory, seed: number, numbers: ReadonlyMap<MapPlan, number>, sender: UndecidedSender): SharedTables {
+  const subjects = new Map<number, SharedSubjectTable>();
+  const statements = new Map<number, SharedHashSet>();
   const numberOf = (map: MapPlan): number => {
     const number = numbers.get(map);
     if (number === undefined) throw new Error(`no table of ${map.map.name}`);
@@ -106,13 +118,15 @@ function openTables(memory: SharedMemory, seed: number, plan: Plan, positions: r
     seed,
     overlapping: new SharedHashSet(memory, 0, seed),
     openSubjects(map, width) {
-      const table = subjects.get(map) ?? new SharedSubjectTable(memory, numberOf(map), seed, width);
-      subjects.set(map, table);
+      const number = numberOf(map);
+      const table = subjects.get(number) ?? new SharedSubjectTable(memory, number, seed, width);
+      subjects.set(number, table);
       return table;
     },
     openStatements(map) {
-      const table = statements.get(map) ?? new SharedHashSet(memory, numberOf(map) + 1, seed);
-      statements.set(map, table);
+      const number = numberOf(map) + 1;
+      const table = statements.get(number) ?? new SharedHashSet(memory, number, seed);
+      statements.set(number, table);
       return table;
     },
     undecided: (space) => sender.collect(space),
@@ -133,7 +147,7 @@ const sidesAlone = (plan: Plan): Plan => ({
   })),
 });
 
-/** The plan without the sides of its joins, whose indexes are complete. The triples maps are the same objects where they read no join. */
+/** The plan without the sides of its joins, whose indexes are complete. */
 export const mapsAlone = (plan: Plan): Plan => ({
   ...plan,
   scans: plan.scans.map((scan) => ({

@@ -2,7 +2,7 @@
 
 const BUFFER_BYTES = 1 << 20;
 /** One is filled while the others are written. */
-const BUFFERS = 3;
+const BUFFERS = 8;
 
 export class LineSender {
   readonly #send: (bytes: Uint8Array) => void;
@@ -11,6 +11,7 @@ export class LineSender {
   #used = 0;
   #buffers = 0;
   #onFree: (() => void) | undefined;
+  #failure: unknown;
 
   /** @param send gives a buffer away until `free` */
   constructor(send: (bytes: Uint8Array) => void) {
@@ -66,6 +67,12 @@ export class LineSender {
     this.#onFree?.();
   }
 
+  /** No buffer comes back any more: what waits for one fails. */
+  fail(error: unknown): void {
+    this.#failure = error;
+    this.#onFree?.();
+  }
+
   #give(): void {
     const buffer = this.#buffer as Buffer;
     this.#buffer = undefined;
@@ -84,9 +91,12 @@ export class LineSender {
     return this.#free.pop() as Buffer;
   }
 
-  #freed(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onFree = resolve;
-    });
+  async #freed(): Promise<void> {
+    if (this.#failure === undefined) {
+      await new Promise<void>((resolve) => {
+        this.#onFree = resolve;
+      });
+    }
+    if (this.#failure !== undefined) throw this.#failure;
   }
 }

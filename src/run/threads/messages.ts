@@ -11,8 +11,6 @@ export interface ThreadData {
   readonly snapshots: Readonly<Record<string, string>>;
   /** Of `PreparedRun`: a thread with another one has read another mapping. */
   readonly digest: string;
-  /** Of `findKeyedMaps`. */
-  readonly keyed: FoundKeys;
   /** Of `SharedBudget`. */
   readonly budget: SharedArrayBuffer;
 }
@@ -37,18 +35,24 @@ export interface Unit {
   readonly group: SharedGroup | undefined;
 }
 
-export type ToThread =
+export type ToMapper =
+  /** What `findKeyedMaps` has found: units behind this compare no subjects where there is a key. */
+  | { readonly kind: 'keys'; readonly keys: FoundKeys }
   /** Fill the join indexes of a group. */
   | { readonly kind: 'build'; readonly group: SharedGroup }
   | { readonly kind: 'unit'; readonly unit: Unit }
   /** All units of a group have been executed. */
   | { readonly kind: 'drop'; readonly group: number }
   /** The lines have been written, and the buffer is free; undefined: what was undecided has been stored. */
-  | { readonly kind: 'written'; readonly buffer: ArrayBuffer | undefined }
+  | { readonly kind: 'written'; readonly buffer: ArrayBuffer | undefined };
+
+export type ToThread =
+  | ToMapper
+  /** The thread may begin its long record: see `LongRecords`. */
+  | { readonly kind: 'long' }
   | { readonly kind: 'end' };
 
-export type FromThread =
-  | { readonly kind: 'ready' }
+export type FromMapper =
   /** `spilled`: the join indexes do not fit in memory, and nothing was kept. `unmatched`: references that no record has. */
   | { readonly kind: 'built'; readonly spilled: boolean; readonly unmatched: readonly FaultData[] }
   /** One-byte text: whole lines. */
@@ -56,9 +60,15 @@ export type FromThread =
   /** One-byte text: what no table of the group could decide, see `Undecided`. */
   | { readonly kind: 'undecided'; readonly group: number; readonly lines: string; readonly subjects: string }
   | { readonly kind: 'progress'; readonly progress: Progress }
-  /** What the thread holds: its heap, and buffers beside it that no other thread has. */
-  | { readonly kind: 'memory'; readonly bytes: number }
   | { readonly kind: 'rejection'; readonly rejection: Rejection }
   /** `index`: of the unit. */
-  | { readonly kind: 'done'; readonly index: number; readonly result: ScansResult }
+  | { readonly kind: 'done'; readonly index: number; readonly result: ScansResult };
+
+export type FromThread =
+  | FromMapper
+  | { readonly kind: 'ready' }
+  /** What the thread holds: its heap, and buffers beside it that no other thread has. */
+  | { readonly kind: 'memory'; readonly bytes: number }
+  /** The thread asks to begin a long record, or has made it: see `LongRecords`. */
+  | { readonly kind: 'long'; readonly begins: boolean }
   | { readonly kind: 'failed'; readonly fault: FaultData };

@@ -1,21 +1,23 @@
-/** Executes a run in several threads: they map, this one writes their output in order of arrival. */
+/** Executes a run in several threads: all map, and this one writes their output, in order of arrival. */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { resourceLimits, Worker } from 'node:worker_threads';
-import { atMost } from '../../core/abort.ts';
-import { bundled } from '../../core/compiled.ts';
+import { resourceLimits, type WorkerOptions } from 'node:worker_threads';
+import { atMost, LinkedAbort } from '../../core/abort.ts';
 import { Fault, type FaultData } from '../../core/fault.ts';
 import { packSecrets } from '../../core/secret.ts';
 import { MemoryBudget, SharedBudget } from '../distinct/distinct.ts';
 import { SharedMemory } from '../distinct/shared.ts';
 import { spillName } from '../distinct/spill.ts';
-import type { FoundKeys } from '../execute/file-keys.ts';
+import { type FoundKeys, withKeys } from '../execute/file-keys.ts';
 import type { LineSink } from '../execute/outputs.ts';
 import type { ScansResult } from '../execute/scans.ts';
+import { isParquet } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { commonFaults, limitWarnings, warningsOf } from '../report.ts';
 import type { Progress, RunHooks, RunRequest } from '../request.ts';
-import type { FromThread, SharedGroup, ThreadData, ToThread, Unit } from './messages.ts';
+import { LongRecords } from './long-records.ts';
+import { type Member, MemberHere, MemberThread } from './members.ts';
+import type { FromThread, SharedGroup, ThreadData, Unit } from './messages.ts';
 import { Undecided } from './undecided.ts';
 import { type Division, divide, type GroupUnits } from './units.ts';
 
@@ -24,42 +26,20 @@ const NEVER = new AbortController().signal;
 const CLOSE_MS = 5000;
 
 /**
- * @param keyed of `findKeyedMaps`
- * @returns undefined: one thread executes the run, because there is little to read, or because everything belongs together; nothing was written.
+ * Starts the threads of a run, which read its mapping while the caller looks at its documents.
  *
- * @throws Fault the first one of any thread; the other threads are terminated
+ * @returns undefined: one thread executes the run, because there is little to read, or because everything belongs together
+ *
+ * @throws Fault those of the documents' readers
  */
-export async function executeInThreads(
-  request: RunRequest,
-  prepared: PreparedRun,
-  keyed: FoundKeys,
-  sink: LineSink,
-  hooks: RunHooks,
-): Promise<readonly ScansResult[] | undefined> {
+export async function startThreads(request: RunRequest, prepared: PreparedRun, hooks: RunHooks): Promise<RunThreads | undefined> {
   const division = await divide(prepared, request, hooks.signal ?? NEVER);
   if (division === undefined) return undefined;
   if (hooks.signal?.aborted) {
     await division.close();
     throw cancelled();
   }
-  const started = { ...request, startedAt: request.startedAt ?? Date.now() };
-  const threads = new RunThreads(started, { digest: prepared.digest, keyed }, division, sink, hooks);
-  try {
-    const results = await threads.execute();
-    await threads.close();
-    return results;
-  } finally {
-    await threads.end();
-  }
-}
-
-function threadFault(error: Error): Error {
-  if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
-  return new Fault('limit/exceeded', 'A mapping thread of the run needed more memory than a thread may use', {
-    limit: 'THREAD_MEMORY_MB',
-    hint: 'Raise THREAD_MEMORY_MB, lower MEMORY_BUDGET_MB, or split the input',
-    cause: error,
-  });
+  return new RunThreads({ ...request, threads: 1, startedAt: request.startedAt ?? Date.now() }, prepared, division, hooks);
 }
 
 const cancelled = (): Fault => new Fault('run/cancelled', 'The run was cancelled');
@@ -73,83 +53,152 @@ interface Queued extends GroupUnits {
   /** Units that were handed out and have not ended. */
   running: number;
   /** Threads whose join indexes are filled. */
-  readonly built: Set<Worker>;
+  readonly built: Set<Member>;
   spilled: boolean;
 }
 
-class RunThreads {
+/** Looks for keys in documents. */
+export type Look = (signal: AbortSignal) => Promise<FoundKeys>;
+
+/** The caller ends them, whatever becomes of the run. */
+export class RunThreads {
   readonly #request: RunRequest;
   readonly #division: Division;
-  readonly #sink: LineSink;
   readonly #hooks: RunHooks;
   readonly #budget: MemoryBudget;
-  readonly #threads: readonly Worker[];
+  readonly #prepared: PreparedRun;
+  readonly #threads: readonly MemberThread[];
+  readonly #turns = new LongRecords();
+  /** This thread, as soon as it maps. */
+  #here: MemberHere | undefined;
   readonly #queue: Queued[];
-  readonly #running = new Map<Worker, Queued>();
-  readonly #idle = new Set<Worker>();
+  readonly #running = new Map<Member, Queued>();
+  readonly #idle = new Set<Member>();
   readonly #results: { readonly index: number; readonly result: ScansResult }[] = [];
-  readonly #progress = new Map<Worker, Progress>();
+  readonly #progress = new Map<Member, Progress>();
   /** What the threads hold. */
-  readonly #held = new Map<Worker, number>();
+  readonly #held = new Map<Member, number>();
   /** Groups whose shared memory is not needed any more. */
   readonly #released = new Set<SharedGroup>();
   readonly #undecided = new Map<number, Undecided>();
   /** By place: references that no record of a side has. */
   readonly #unmatched = new Map<string, FaultData>();
+  readonly #ended: Promise<void>;
+  /** Settle `#ended`: all units have been executed, or the first fault of any thread. */
+  #resolve: () => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+  readonly #cancel = (): void => this.#reject(cancelled());
+  /** Buffers that wait to be written. */
+  #full: { readonly member: Member; readonly bytes: Uint8Array }[] = [];
+  /** Of `execute`. */
+  #sink: LineSink | undefined;
   #rejected = 0;
   #isEnded = false;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(request: RunRequest, plan: Pick<ThreadData, 'digest' | 'keyed'>, division: Division, sink: LineSink, hooks: RunHooks) {
+  constructor(request: RunRequest, prepared: PreparedRun, division: Division, hooks: RunHooks) {
     this.#request = request;
+    this.#prepared = prepared;
     this.#division = division;
-    this.#sink = sink;
     this.#hooks = hooks;
     this.#queue = division.groups.map((group) => queued(group));
     const budget = SharedBudget.open();
     this.#budget = new SharedBudget(request.memoryBudgetBytes, budget);
-    const packed = packSecrets({ ...request, threads: 1 });
-    const workerData: ThreadData = { request: packed, snapshots: division.snapshots, ...plan, budget };
+    this.#ended = new Promise<void>((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    // A thread may fail before anybody waits.
+    this.#ended.catch(() => undefined);
+    hooks.signal?.addEventListener('abort', this.#cancel);
+    const { digest } = prepared;
+    const workerData: ThreadData = { request: packSecrets(request), snapshots: division.snapshots, digest, budget };
     // Those of a thread that has limits have the same ones.
     const options = { workerData, ...(resourceLimits?.maxOldGenerationSizeMb === undefined ? {} : { resourceLimits }) };
-    this.#threads = Array.from({ length: division.threads }, () => new Worker(bundled('src/run/threads/thread.js'), options));
+    this.#threads = Array.from({ length: division.threads - 1 }, () => this.#startThread(options));
   }
 
-  async execute(): Promise<readonly ScansResult[]> {
-    let cancel: (() => void) | undefined;
-    const supply = this.#supply();
+  #startThread(options: WorkerOptions): MemberThread {
+    const thread: MemberThread = new MemberThread(options, {
+      hear: (message) => this.#receive(thread, message),
+      fail: this.#reject,
+    });
+    return thread;
+  }
+
+  #startHere(prepared: PreparedRun): MemberHere {
+    const options = { snapshots: this.#division.snapshots, budget: this.#budget, turns: this.#turns, signal: this.#hooks.signal };
+    const here: MemberHere = new MemberHere(this.#request, prepared, options, {
+      hear: (message) => this.#receive(here, message),
+      fail: this.#reject,
+    });
+    return here;
+  }
+
+  #receive(member: Member, message: FromThread): void {
     try {
-      await new Promise<void>((resolve, reject) => {
-        supply.then(() => {
-          if (this.#isDone) resolve();
-        }, reject);
-        cancel = () => reject(cancelled());
-        this.#hooks.signal?.addEventListener('abort', cancel);
-        for (const thread of this.#threads) {
-          thread.on('error', (error) => reject(threadFault(error)));
-          thread.on('exit', () => reject(new Fault('internal/error', 'A mapping thread ended before its work')));
-          thread.on('message', (message: FromThread) => {
-            try {
-              this.#hear(thread, message, reject);
-              if (this.#isDone) resolve();
-            } catch (error) {
-              reject(error);
-            }
-          });
-        }
-      });
+      this.#hear(member, message);
+      if (this.#isDone) this.#resolve();
+    } catch (error) {
+      this.#reject(error);
+    }
+  }
+
+  /**
+   * @param keys of `findKeyedMaps`, or what looks for them while threads map
+   * @throws Fault the first one of any thread
+   */
+  async execute(keys: FoundKeys | Look, sink: LineSink): Promise<readonly ScansResult[]> {
+    this.#sink = sink;
+    const stop = new LinkedAbort([this.#hooks.signal]);
+    const begun = this.#begin(keys, stop.signal);
+    try {
+      await this.#ended;
     } finally {
-      if (cancel !== undefined) this.#hooks.signal?.removeEventListener('abort', cancel);
       this.#isEnded = true;
+      stop.abort();
       await this.#division.close();
-      await supply.catch(() => undefined);
+      await begun;
     }
     await this.#writing;
-    return this.#merged(await this.#drain());
+    const results = this.#merged(await this.#drain(sink));
+    await this.#close();
+    return results;
+  }
+
+  /**
+   * Whether threads should map, and compare all subjects, while this one looks for keys. Not where the look keeps the values of a column, as that of
+   * Parquet does: it has the memory that tables of subjects would take.
+   */
+  get mapsMeanwhile(): boolean {
+    const { plan, places } = this.#prepared;
+    return !plan.scans.some(({ source }, position) => {
+      const url = places[position]?.url;
+      return source.kind === 'file' && url !== undefined && isParquet(url, source, this.#request.inputOptions);
+    });
+  }
+
+  async #begin(keys: FoundKeys | Look, signal: AbortSignal): Promise<void> {
+    if (typeof keys !== 'function') this.#mapHere(keys);
+    const looked = typeof keys === 'function' ? keys(signal).then((found) => this.#mapHere(found)) : undefined;
+    await Promise.all([looked?.catch(this.#reject), this.#supply().catch(this.#reject)]);
+    if (this.#isDone) this.#resolve();
+  }
+
+  /** From now on this thread maps, too, and all rely on what was found. */
+  #mapHere(keys: FoundKeys): void {
+    if (this.#isEnded) return;
+    for (const thread of this.#threads) thread.send({ kind: 'keys', keys });
+    this.#here = this.#startHere(withKeys(this.#prepared, keys));
+    this.#assign(this.#here);
+  }
+
+  get #members(): readonly Member[] {
+    return this.#here === undefined ? this.#threads : [...this.#threads, this.#here];
   }
 
   get #isDone(): boolean {
-    return this.#queue.length === 0 && this.#idle.size === this.#threads.length;
+    return this.#queue.length === 0 && this.#idle.size === this.#division.threads;
   }
 
   /** Cuts documents while threads map what is cut, one group after the other. */
@@ -171,19 +220,18 @@ class RunThreads {
   }
 
   /** Lets the threads close what they have open. */
-  async close(): Promise<void> {
-    const exits = this.#threads.map((thread) => {
-      thread.removeAllListeners('exit');
-      return new Promise((resolve) => thread.once('exit', resolve));
-    });
-    for (const thread of this.#threads) send(thread, { kind: 'end' });
-    await atMost(CLOSE_MS, Promise.all(exits));
+  async #close(): Promise<void> {
+    await atMost(CLOSE_MS, Promise.all(this.#threads.map((thread) => thread.close())));
   }
 
   /** Ends the threads and removes what they left: one that is terminated in the middle leaves its spill files. */
   async end(): Promise<void> {
-    for (const thread of this.#threads) thread.removeAllListeners('exit');
-    await Promise.all(this.#threads.map((thread) => thread.terminate()));
+    this.#isEnded = true;
+    this.#hooks.signal?.removeEventListener('abort', this.#cancel);
+    await this.#division.close();
+    // This one first: a thread that is ended may have a lock that it waits for.
+    await this.#here?.end(cancelled());
+    await Promise.all(this.#threads.map((thread) => thread.end()));
     for (const undecided of this.#undecided.values()) await undecided.remove();
     const { spillDirectory, runId } = this.#request;
     const left = await readdir(spillDirectory).catch(() => []);
@@ -191,58 +239,68 @@ class RunThreads {
     await Promise.all(own.map((name) => rm(join(spillDirectory, name), { recursive: true, force: true })));
   }
 
-  #hear(thread: Worker, message: FromThread, reject: (error: unknown) => void): void {
+  #hear(member: Member, message: FromThread): void {
     switch (message.kind) {
       case 'ready':
-        this.#assign(thread);
+        this.#assign(member);
         return;
       case 'built':
         for (const fault of message.unmatched) this.#unmatched.set(JSON.stringify(fault.place), fault);
-        this.#built(thread, message.spilled);
+        this.#built(member, message.spilled);
         return;
       case 'done':
         this.#results.push(message);
-        this.#progress.delete(thread);
-        this.#done(thread);
+        this.#progress.delete(member);
+        this.#done(member);
+        return;
+      case 'long':
+        if (message.begins) this.#turns.ask(() => (member as MemberThread).send({ kind: 'long' }));
+        else this.#turns.end();
         return;
       case 'failed':
-        reject(Fault.from(message.fault));
+        this.#reject(Fault.from(message.fault));
         return;
       case 'progress':
-        this.#progress.set(thread, message.progress);
+        this.#progress.set(member, message.progress);
         this.#hooks.progress?.(this.#total());
         return;
       case 'memory':
-        this.#held.set(thread, message.bytes);
+        this.#held.set(member, message.bytes);
         this.#hooks.memory?.(this.#heldBytes());
         return;
       case 'rejection':
         this.#hooks.reject?.(message.rejection);
         this.#rejected++;
         if (this.#rejected > this.#request.maxRejected)
-          reject(new Fault('record/limit', `More than ${this.#request.maxRejected} records were rejected`, { limit: 'MAX_REJECTED' }));
+          this.#reject(
+            new Fault('record/limit', `More than ${this.#request.maxRejected} records were rejected`, { limit: 'MAX_REJECTED' }),
+          );
         return;
-      case 'lines': {
-        const { bytes } = message;
-        const buffer = bytes.buffer as ArrayBuffer;
-        this.#write(reject, async () => {
-          if (this.#sink.writeBytes !== undefined) await this.#sink.writeBytes(bytes);
-          else await this.#sink.write(Buffer.from(buffer, bytes.byteOffset, bytes.length).toString('latin1'));
-          thread.postMessage({ kind: 'written', buffer } satisfies ToThread, [buffer]);
-        });
+      case 'lines':
+        this.#full.push({ member, bytes: message.bytes });
+        if (this.#full.length === 1) this.#write(() => this.#writeFull());
         return;
-      }
       case 'undecided':
-        this.#write(reject, async () => {
+        this.#write(async () => {
           await this.#undecidedOf(message.group).add(message.lines, message.subjects);
-          send(thread, { kind: 'written', buffer: undefined });
+          member.send({ kind: 'written', buffer: undefined });
         });
     }
   }
 
-  #write(reject: (error: unknown) => void, act: () => Promise<void>): void {
+  /** Writes all that came while other buffers were written: each write ends with a turn of the event loop, and this thread maps meanwhile. */
+  async #writeFull(): Promise<void> {
+    const full = this.#full;
+    this.#full = [];
+    const sink = this.#sink as LineSink;
+    if (sink.writeBytes !== undefined) await sink.writeBytes(full.map(({ bytes }) => bytes));
+    else for (const { bytes } of full) await sink.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'));
+    for (const { member, bytes } of full) member.send({ kind: 'written', buffer: bytes.buffer as ArrayBuffer });
+  }
+
+  #write(act: () => Promise<void>): void {
     this.#writing = this.#writing.then(act);
-    this.#writing.catch(reject);
+    this.#writing.catch(this.#reject);
   }
 
   #undecidedOf(group: number): Undecided {
@@ -254,55 +312,60 @@ class RunThreads {
   }
 
   /** Gives the thread its next work. It is idle if there is none, or none yet. */
-  #assign(thread: Worker): void {
+  #assign(member: Member): void {
     const [next] = this.#queue;
     if (next === undefined) {
-      this.#idle.add(thread);
+      this.#idle.add(member);
       return;
     }
     const { group } = next;
-    if (group !== undefined && group.builds.length > 0 && next.built.size < this.#threads.length) {
+    if (group !== undefined && group.builds.length > 0 && next.built.size < this.#division.threads) {
       // No thread may begin before it is known that the indexes fit in the memory of all.
-      if (next.built.has(thread)) this.#idle.add(thread);
+      if (next.built.has(member)) this.#idle.add(member);
       else {
-        this.#idle.delete(thread);
-        send(thread, { kind: 'build', group });
+        this.#idle.delete(member);
+        member.send({ kind: 'build', group });
       }
       return;
     }
-    const unit = next.waiting.shift();
+    const unit = this.#isAhead(member, next) ? next.waiting.shift() : undefined;
     if (unit === undefined) {
-      this.#idle.add(thread);
+      this.#idle.add(member);
       return;
     }
-    this.#idle.delete(thread);
+    this.#idle.delete(member);
     next.running++;
-    this.#running.set(thread, next);
+    this.#running.set(member, next);
     this.#leave(next);
-    send(thread, { kind: 'unit', unit });
+    member.send({ kind: 'unit', unit });
   }
 
-  #built(thread: Worker, spilled: boolean): void {
+  /** While this thread cuts a document, it maps only if there is enough to do for the others meanwhile. */
+  #isAhead(member: Member, { isComplete, waiting }: Queued): boolean {
+    return member !== this.#here || isComplete || waiting.length > this.#threads.length;
+  }
+
+  #built(member: Member, spilled: boolean): void {
     const next = this.#queue[0] as Queued;
-    next.built.add(thread);
+    next.built.add(member);
     next.spilled ||= spilled;
-    if (next.built.size === this.#threads.length && next.spilled) {
+    if (next.built.size === this.#division.threads && next.spilled) {
       this.#queue.shift();
       this.#release(next.group as SharedGroup);
       const unit = this.#division.whole(next.group as SharedGroup);
       this.#queue.unshift(queued({ group: undefined, units: [unit] }, [unit]));
     }
-    this.#idle.add(thread);
-    if (next.built.size < this.#threads.length) this.#assign(thread);
+    this.#idle.add(member);
+    if (next.built.size < this.#division.threads) this.#assign(member);
     else this.#wake();
   }
 
-  #done(thread: Worker): void {
-    const ended = this.#running.get(thread) as Queued;
-    this.#running.delete(thread);
+  #done(member: Member): void {
+    const ended = this.#running.get(member) as Queued;
+    this.#running.delete(member);
     ended.running--;
     this.#leave(ended);
-    this.#assign(thread);
+    this.#assign(member);
   }
 
   /** Goes on behind a group of which all units were handed out, and frees its memory when they have ended. */
@@ -315,18 +378,18 @@ class RunThreads {
   /** No thread uses the tables and indexes of the group any more. */
   #release(group: SharedGroup): void {
     this.#released.add(group);
-    for (const one of this.#threads) send(one, { kind: 'drop', group: group.index });
+    for (const one of this.#members) one.send({ kind: 'drop', group: group.index });
     new SharedMemory(group.memory, this.#budget).release();
   }
 
   /** Writes the statements that were undecided, and returns their number. */
-  async #drain(): Promise<number> {
+  async #drain(sink: LineSink): Promise<number> {
     let count = 0;
     for (const undecided of this.#undecided.values()) {
       for await (const batch of undecided.drain(new MemoryBudget(this.#request.memoryBudgetBytes))) {
         const text = batch.join('');
         for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
-        if (text !== '') await this.#sink.write(text);
+        if (text !== '') await sink.write(text);
         if (this.#hooks.signal?.aborted) throw cancelled();
       }
     }
@@ -371,5 +434,3 @@ const queued = (group: GroupUnits, known?: readonly Unit[]): Queued => ({
   built: new Set(),
   spilled: false,
 });
-
-const send = (thread: Worker, message: ToThread): void => thread.postMessage(message);

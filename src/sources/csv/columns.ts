@@ -46,6 +46,11 @@ function indexOf(name: string, header: readonly string[], dialect: CsvDialect): 
 
 /** A hint for a column that is missing in the header: usually the file has another delimiter, or the name is misspelt. */
 function columnHint(reference: string, names: readonly string[], dialect: CsvDialect): string {
+  const excel = /^sep=(.?)$/i.exec(names[0] ?? '');
+  if (excel !== null && names.length <= 2) {
+    const delimiter = excel[1] || dialect.delimiter || DEFAULT_DELIMITER;
+    return `The first line, ${quoted(names[0] as string)}, speaks to Excel. Take it out of the file, or skip it: csvw:dialect [ csvw:skipRows 1 ; csvw:delimiter ${JSON.stringify(delimiter)} ] in the mapping`;
+  }
   const padded = names.find((name) => name !== reference && name.trim() === reference.trim());
   if (padded !== undefined && reference.trim() !== '') {
     const hint = `The header has the column ${quoted(padded)}, with other spaces around it`;

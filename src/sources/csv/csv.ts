@@ -9,7 +9,7 @@ import { Fault } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
-import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
+import type { Batch, IterationRequest, OpenScan, ReadOptions, RepeatSearch, Scan } from '../source.ts';
 import { columnOf } from './columns.ts';
 import { descriptionOf, valueOf } from './described.ts';
 import { CsvScanner, type Row } from './scanner.ts';
@@ -74,15 +74,20 @@ class CsvScan implements Scan {
     };
   }
 
+  leaveOutRepeats(seed: number, take: (bytes: number) => boolean): RepeatSearch | undefined {
+    return this.#scanner.leaveOutRepeats(seed, take);
+  }
+
   async *batches(signal: AbortSignal): AsyncIterable<Batch> {
     const scanner = this.#scanner;
+    const reread = (index: number): Row => scanner.reread(index);
     let first = 0;
     try {
       while (true) {
         const records = scanner.takeRows(BATCH_ROWS);
         if (records.length > 0) {
           for (let iteration = 0; iteration < this.#iterations.length; iteration++)
-            yield { iteration, records, first, bytes: scanner.bytesRead };
+            yield { iteration, records, first, bytes: scanner.bytesRead, reread };
           first += records.length;
         } else if (!(await scanner.fill())) return;
         if (signal.aborted) throw new Fault('run/cancelled', 'The run was cancelled');

@@ -9,12 +9,15 @@
 
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
-import type { ReadOptions } from '../source.ts';
-import { byteDialect } from './dialect.ts';
+import { REPEATED, type ReadOptions, type RepeatSearch } from '../source.ts';
+import { type ByteDialect, byteDialect } from './dialect.ts';
+import { RepeatedRows } from './repeated-rows.ts';
 import { CsvWindow } from './window.ts';
 
 /** Cells by slot, as one-byte UTF-8. null: the row has no such cell, or an empty unquoted one in the legacy dialect. */
 export type Row = (string | null)[];
+
+const REPEATED_ROW = REPEATED as readonly string[] as Row;
 
 const LF = 10;
 const CR = 13;
@@ -34,6 +37,7 @@ export class CsvScanner extends CsvWindow {
   longRows = 0;
   firstLongRow = 0;
 
+  readonly #dialect: ByteDialect;
   readonly #delimiter: number;
   readonly #quote: number;
   readonly #doubleQuote: boolean;
@@ -49,10 +53,15 @@ export class CsvScanner extends CsvWindow {
   #slots: Int32Array = new Int32Array(0);
   /** A record without any cell: null for each slot. */
   #blank: Row = [];
+  /** undefined: rows that come again are read like others. */
+  #repeated: RepeatedRows | undefined;
+  /** Where the rows begin that were left out of the last ones, by index. */
+  #repeatedAt: number[] = [];
 
   constructor(document: AsyncIterable<Uint8Array> | string, options: ReadOptions) {
     super(document, options);
     const dialect = byteDialect(options);
+    this.#dialect = dialect;
     this.#delimiter = dialect.delimiter;
     this.#quote = dialect.quote;
     this.#doubleQuote = dialect.doubleQuote;
@@ -72,6 +81,25 @@ export class CsvScanner extends CsvWindow {
     this.#slots[column] = slot;
     this.#blank.push(null);
     return slot;
+  }
+
+  /** See `Scan.leaveOutRepeats`. Call it after the last `slot`. */
+  leaveOutRepeats(seed: number, take: (bytes: number) => boolean): RepeatSearch | undefined {
+    if (RepeatedRows.canRead(this.#dialect))
+      this.#repeated = new RepeatedRows(this.#dialect, this.#slots, this.options.maxRecordBytes, seed, take);
+    return this.#repeated;
+  }
+
+  /** The row in the place of which `REPEATED` stands, by its index in what `takeRows` has returned last. */
+  reread(index: number): Row {
+    const [at, row, repeated] = [this.at, this.#row, this.#repeated];
+    this.#repeated = undefined;
+    this.at = this.#repeatedAt[index] as number;
+    const [found] = this.takeRows(1);
+    this.at = at;
+    this.#row = row;
+    this.#repeated = repeated;
+    return found as Row;
   }
 
   /** Reads the header and everything before it. @throws Fault source/malformed — there is no header, or a malformed row */
@@ -150,7 +178,7 @@ export class CsvScanner extends CsvWindow {
   }
 
   /**
-   * Up to `limit` complete rows from the window; none if it holds only a partial row.
+   * Up to `limit` complete rows from the window; none if it holds only a partial row. A row that comes again may be `REPEATED`.
    *
    * @throws Fault source/malformed — a malformed quoted cell; limit/exceeded — a row is too long
    */
@@ -170,6 +198,8 @@ export class CsvScanner extends CsvWindow {
     const header = this.header.length === 0;
     const plain = escape < 0 && !trimStart && !this.#trimEnd;
     const emptyCell = this.#emptyIsNull && !header ? null : '';
+    const repeated = this.#repeated?.looks === true ? this.#repeated : undefined;
+    if (repeated !== undefined) this.#repeatedAt = [];
     const rows: Row[] = [];
     let at = this.at;
     while (rows.length < limit && at < end) {
@@ -187,6 +217,15 @@ export class CsvScanner extends CsvWindow {
           this.at = at;
           continue;
         }
+      }
+      const behind = repeated === undefined ? -1 : repeated.past(buffer, text, at);
+      if (behind >= 0) {
+        this.#repeatedAt[rows.length] = at;
+        rows.push(REPEATED_ROW);
+        at = behind;
+        this.at = at;
+        this.#row++;
+        continue;
       }
       const row: Row = header ? [] : this.#blank.slice();
       let column = 0;

@@ -31,7 +31,7 @@ export function upsOf(references: readonly string[], options: Pick<ReadOptions, 
 
 /** JSON Lines: whether what is read of the records of an iterator stands in their own line. */
 export function staysInLine(iterator: string, references: readonly string[], options: Pick<ReadOptions, 'dialect'>): boolean {
-  if (!iterator.startsWith('$[*]') || iterator.includes('$', 1)) return false;
+  if (!/^\$\[[*?]/.test(iterator) || iterator.includes('$', 1)) return false;
   const ups = upsOf(references, options);
   return ups === 0 || ups < parseJsonPath(iterator, leniencyOf(options)).segments.length;
 }

@@ -146,6 +146,7 @@ class JsonScan implements Scan {
         const to = Math.min(at + SLICE_BYTES, separator < 0 ? chunk.length : separator);
         splitter.feed(chunk.subarray(at, to));
         yield* this.drain(splitter, gathered ?? slots, signal);
+        if (options.promptly === true) yield* this.flush(signal);
         if (to === separator) splitter.separate();
         at = to === separator ? to + 1 : to;
       }

@@ -5,12 +5,16 @@ import { DeepSchema } from './columns/schema.ts';
 import { EncryptedParquet } from './file/metadata.ts';
 import { encryptedFault } from './file/open.ts';
 import { BrokenParquet } from './file/thrift.ts';
-import { LargePage } from './pages/chunk.ts';
+import { LargePage, PageError } from './pages/chunk.ts';
 import { OtherCodec } from './pages/compression.ts';
 import { LargeValue } from './pages/values.ts';
 
 /** @param maxRecordBytes the limit of values and records */
 export function parquetFault(error: unknown, place: FaultPlace & { readonly input: string }, maxRecordBytes: number): unknown {
+  if (error instanceof PageError) {
+    const fault = parquetFault(error.cause, place, maxRecordBytes);
+    return fault instanceof Fault ? fault.with({ message: `${fault.message} (${error.message})` }) : fault;
+  }
   if (error instanceof EncryptedParquet) return encryptedFault(place.input);
   if (error instanceof OtherCodec)
     return new Fault('source/refused', `The Parquet file cannot be read: ${error.message}`, {

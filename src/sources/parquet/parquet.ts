@@ -15,9 +15,9 @@ import { columnOf } from '../csv/columns.ts';
 import { descriptionOf, valueOf } from '../csv/described.ts';
 import { parseExpression, parseRecordReference, upsOf } from '../json/expression.ts';
 import { compileItems, itemsOf, JsonItems, linkedReaderOf, ofLinked, readerOf, unmatchedOf } from '../json/nested.ts';
-import { usesRoot } from '../json/path/filter.ts';
+import { queriesIn, usesRoot } from '../json/path/filter.ts';
 import { compileLinked } from '../json/path/parents.ts';
-import { compileSegments, type Find } from '../json/path/query.ts';
+import { compileFilter, compileSegments, type Find } from '../json/path/query.ts';
 import { compileReference, type TrackedReader } from '../json/references.ts';
 import { UnreadableValue } from '../json/text.ts';
 import type { Batch, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan } from '../source.ts';
@@ -32,27 +32,14 @@ import { RandomAccess } from './file/random-access.ts';
 import { BrokenParquet } from './file/thrift.ts';
 import { ChunkPages } from './pages/chunk.ts';
 import type { LeafValues } from './pages/values.ts';
-import { converted, datatypeOf, hasNoDatatype, type LeafValue, leafValues, nodesOf, written } from './values/leaf-values.ts';
+import { converted, datatypeOf, hasNoDatatype, isPlain, type LeafValue, leafValues, nodesOf, writtenValues } from './values/leaf-values.ts';
 
 const BATCH_ROWS = 128;
 /** Bytes of memory that a value of a nested column takes at least. */
 const NODE_BYTES = 16;
 
-/** A row of a batch, whose columns stand side by side. */
-class Row {
-  readonly #columns: readonly (readonly unknown[])[];
-  readonly #position: number;
-
-  /** @param columns by slot */
-  constructor(columns: readonly (readonly unknown[])[], position: number) {
-    this.#columns = columns;
-    this.#position = position;
-  }
-
-  at(slot: number): unknown {
-    return (this.#columns[slot] as readonly unknown[])[this.#position];
-  }
-}
+/** The rows of a batch: their positions in what the columns have taken. An object for each row would cost more than to read its values. */
+const POSITIONS: readonly number[] = Array.from({ length: BATCH_ROWS }, (_, position) => position);
 
 /**
  * Opens a file. With the formulation of CSV (`options.csv`) references are names of columns, or of members of structs; otherwise names or
@@ -104,17 +91,20 @@ export async function rowGroupOffsets(bytes: AsyncIterable<Uint8Array>, options:
   }
 }
 
-/** A column that is read: what it is, and where its values stand in a row. */
-type ReadColumn =
-  | { readonly kind: 'flat'; readonly name: string; readonly slot: number; readonly leaf: LeafNode; readonly column: FlatColumn<unknown> }
-  | { readonly kind: 'nested'; readonly name: string; readonly slot: number; readonly node: SchemaNode; readonly column: NestedColumn };
+/** A column that is read, and its values in the batch, by position. */
+type ReadColumn = { readonly name: string; values: readonly unknown[] } & (
+  | { readonly kind: 'flat'; readonly leaf: LeafNode; readonly column: FlatColumn<unknown> }
+  | { readonly kind: 'nested'; readonly column: NestedColumn }
+);
 
 /** An iterator into nested columns. */
 interface Items {
   readonly query: Query;
+  /** Whether a row is looked at. undefined: each is. */
+  readonly keeps: ((row: unknown, root: unknown) => boolean) | undefined;
   readonly find: Find;
-  /** Columns of the object on which it is evaluated, with their slots. */
-  readonly members: readonly (readonly [name: string, slot: number])[];
+  /** Columns of the object on which it is evaluated. */
+  readonly members: readonly (readonly [name: string, column: ReadColumn])[];
   /** Levels above its records that references need. */
   readonly ups: number;
   readonly readers: Map<string, TrackedReader>;
@@ -161,18 +151,18 @@ class ParquetScan implements Scan {
     if (csv !== undefined && csv.columns !== undefined) return this.#describedAccessor(reference, place);
     const target = targetOf(reference, this.#schema, place, (text) => this.#parse(text, place));
     if (target.kind === 'value') {
-      const slot = this.#flatSlot(target.leaf, reference);
-      return valueAccessor(slot, nulls, place);
+      const column = this.#flatColumn(target.leaf, reference);
+      return isPlain(target.leaf.leaf, this.#isTyped) ? plainAccessor(column, nulls) : valueAccessor(column, nulls, place);
     }
     if (csv !== undefined) throw nestedInTable(reference, place);
-    const slot = this.#nestedSlot(target.column, target.node);
+    const column = this.#nestedColumn(target.column, target.node);
     let reader = this.#readers.get(reference);
     if (reader === undefined) {
       reader = compileReference(target.query, { dialect: 'rml', nulls, place });
       this.#readers.set(reference, reader);
     }
     const { read } = reader;
-    return (row) => read((row as Row).at(slot));
+    return (row) => read(column.values[row as number]);
   }
 
   datatype(iteration: number, reference: string): string | null | undefined {
@@ -198,7 +188,7 @@ class ParquetScan implements Scan {
       targetOf(iterator, this.#schema, place, () => query);
       throw new Fault('mapping/reference', `${JSON.stringify(iterator)} does not begin with the name of a column`, { place });
     }
-    const slot = this.#nestedSlot(column, node);
+    const read = this.#nestedColumn(column, node);
     let rest = this.#iterators.get(iterator);
     if (rest === undefined) {
       rest = new JsonItems(compileItems({ absolute: true, segments: query.segments.slice(1) }), this.#paths);
@@ -206,7 +196,7 @@ class ParquetScan implements Scan {
     }
     const items = rest;
     return {
-      items: (row) => items.items((row as Row).at(slot)),
+      items: (row) => items.items(read.values[row as number]),
       accessor: (reference) => items.accessor(reference),
       nested: (inner) => items.nested(inner),
       unmatched: () => items.unmatched(),
@@ -234,12 +224,13 @@ class ParquetScan implements Scan {
 
   /** In place of accessors. */
   rows(): ParquetRows {
-    const slots = [...this.#schema.columns].map(([name, node]) => this.#nestedSlot(name, node));
+    const columns = [...this.#schema.columns].map(([name, node]) => this.#nestedColumn(name, node));
     const batches = (signal: AbortSignal): AsyncIterable<Batch> => this.batches(signal);
     return {
       columns: [...this.#schema.columns.keys()].map(fromBytes),
       async *read(signal) {
-        for await (const { records } of batches(signal)) for (const row of records) yield slots.map((slot) => (row as Row).at(slot));
+        for await (const { records } of batches(signal))
+          for (const row of records) yield columns.map(({ values }) => values[row as number]);
       },
       close: () => this.close(),
     };
@@ -268,14 +259,16 @@ class ParquetScan implements Scan {
     if (iterator === undefined || iterator === '' || this.#options.csv !== undefined) return undefined;
     const place = { input: this.#options.name, expression: iterator, mapping: origin };
     const { segments } = this.#parse(iterator, place);
-    const [selector] = segments[0]?.selectors ?? [];
-    if (segments.length === 0 || segments[0]?.descendant === true || segments[0]?.selectors.length !== 1 || selector?.kind !== 'wildcard')
+    const [selector, ...others] = segments[0]?.selectors ?? [];
+    const isOfRows = segments[0]?.descendant === false && others.length === 0;
+    if (!isOfRows || (selector?.kind !== 'wildcard' && selector?.kind !== 'filter'))
       throw new Fault('mapping/reference', `The iterator ${JSON.stringify(iterator)} does not begin with the rows`, {
         place,
         hint: 'The rows of Parquet are $[*], and the elements of a list in them $[*].name[*]; without an iterator, each row is a record',
       });
     const rest = segments.slice(1);
-    if (rest.length === 0) return undefined;
+    const test = selector.kind === 'filter' ? selector.test : undefined;
+    if (rest.length === 0 && test === undefined) return undefined;
     const ups = upsOf(references, this.#paths);
     const names = new Set<string>();
     let all = false;
@@ -285,6 +278,7 @@ class ParquetScan implements Scan {
       else all = true;
     };
     note({ absolute: true, segments: rest });
+    for (const query of test === undefined ? [] : queriesIn(test)) note(query);
     for (const reference of references) {
       const { ups: levels, query } = parseRecordReference(reference, this.#paths);
       if (levels > 0) note(query);
@@ -293,10 +287,11 @@ class ParquetScan implements Scan {
     // For a column that is missing: the fault that names those that are there.
     if (column !== undefined) targetOf(iterator, this.#schema, place, () => ({ absolute: true, segments: rest }));
     const members = [...this.#schema.columns].flatMap(([name, node]) =>
-      all || names.has(name) ? [[name, this.#nestedSlot(name, node)] as const] : [],
+      all || names.has(name) ? [[name, this.#nestedColumn(name, node)] as const] : [],
     );
     const find = ups > 0 ? compileLinked(rest) : compileSegments(rest);
-    return { query: { absolute: true, segments }, find, members, ups, readers: new Map(), iterators: new Map(), count: 0 };
+    const keeps = test && compileFilter(test);
+    return { query: { absolute: true, segments }, keeps, find, members, ups, readers: new Map(), iterators: new Map(), count: 0 };
   }
 
   #describedAccessor(reference: string, place: FaultPlace & { input: string; expression: string }): Accessor {
@@ -306,11 +301,11 @@ class ParquetScan implements Scan {
     const at = columnOf(reference, header, dialect, place);
     const node = this.#schema.columns.get(header[at] as string) as SchemaNode;
     if (node.kind !== 'leaf') throw nestedInTable(reference, place);
-    const slot = this.#flatSlot(node, reference);
+    const column = this.#flatColumn(node, reference);
     const description = descriptionOf(at, header, dialect);
-    if (description === undefined) return valueAccessor(slot, nulls, place);
+    if (description === undefined) return valueAccessor(column, nulls, place);
     const read = valueOf(description, nulls, place);
-    const value = valueAccessor(slot, [], place);
+    const value = valueAccessor(column, [], place);
     return (row): Values => {
       const cell = value(row);
       if (cell === null) return null;
@@ -318,24 +313,30 @@ class ParquetScan implements Scan {
     };
   }
 
-  #flatSlot(node: LeafNode, name: string): number {
-    const key = `value ${node.first}`;
-    const known = this.#columns.get(key);
-    if (known !== undefined) return known.slot;
-    const slot = this.#columns.size;
-    const column = new FlatColumn<unknown>(node.definition);
-    this.#columns.set(key, { kind: 'flat', name, slot, leaf: node, column });
-    return slot;
+  #flatColumn(leaf: LeafNode, name: string): ReadColumn {
+    return this.#column(`value ${leaf.first}`, () => ({
+      kind: 'flat',
+      name,
+      leaf,
+      values: [],
+      column: new FlatColumn<unknown>(leaf.definition),
+    }));
   }
 
-  #nestedSlot(name: string, node: SchemaNode): number {
-    const key = `node ${node.first}`;
-    const known = this.#columns.get(key);
-    if (known !== undefined) return known.slot;
-    const slot = this.#columns.size;
-    const column = new NestedColumn(node, this.#schema.leaves, Math.max(1, Math.floor(this.#options.maxRecordBytes / NODE_BYTES)));
-    this.#columns.set(key, { kind: 'nested', name, slot, node, column });
-    return slot;
+  #nestedColumn(name: string, node: SchemaNode): ReadColumn {
+    const maxValues = Math.max(1, Math.floor(this.#options.maxRecordBytes / NODE_BYTES));
+    return this.#column(`node ${node.first}`, () => ({
+      kind: 'nested',
+      name,
+      values: [],
+      column: new NestedColumn(node, this.#schema.leaves, maxValues),
+    }));
+  }
+
+  #column(key: string, make: () => ReadColumn): ReadColumn {
+    const column = this.#columns.get(key) ?? make();
+    this.#columns.set(key, column);
+    return column;
   }
 
   async *#groupBatches(group: RowGroupPlace, signal: AbortSignal): AsyncGenerator<Batch> {
@@ -343,15 +344,13 @@ class ParquetScan implements Scan {
     this.#start(columns, group);
     for (let left = group.rows; left > 0; ) {
       const size = await this.#load(columns, Math.min(BATCH_ROWS, left));
-      const taken = columns.map(({ name, column }) => {
-        this.#reading = name;
-        return column.take(size);
-      });
-      const rows: Row[] = new Array(size);
-      for (let position = 0; position < size; position++) rows[position] = new Row(taken, position);
+      for (const one of columns) {
+        this.#reading = one.name;
+        one.values = one.column.take(size);
+      }
       this.#reading = undefined;
       left -= size;
-      yield* this.#batchesOf(rows);
+      yield* this.#batchesOf(POSITIONS.slice(0, size));
       this.#rows += size;
       if (signal.aborted) throw new Fault('run/cancelled', 'The run was cancelled', { cause: signal.reason });
     }
@@ -368,8 +367,8 @@ class ParquetScan implements Scan {
     for (const one of columns) {
       this.#reading = one.name;
       if (one.kind === 'flat') {
-        const values = leafValues(one.leaf.leaf);
-        one.column.start(this.#pages(chunks, one.leaf, this.#isTyped ? values : converted<LeafValue>(values, written)));
+        const { leaf } = one.leaf;
+        one.column.start(this.#pages(chunks, one.leaf, this.#isTyped ? leafValues(leaf) : writtenValues(leaf)));
       } else {
         one.column.start(
           one.column.leaves.map((position) => {
@@ -404,7 +403,7 @@ class ParquetScan implements Scan {
     return size;
   }
 
-  *#batchesOf(rows: readonly Row[]): Generator<Batch> {
+  *#batchesOf(rows: readonly number[]): Generator<Batch> {
     for (const [iteration, items] of this.#items.entries()) {
       const { bytesRead: bytes } = this.#file;
       if (items === undefined) {
@@ -413,8 +412,8 @@ class ParquetScan implements Scan {
       }
       const found: unknown[] = [];
       for (const row of rows) {
-        const object = Object.fromEntries(items.members.map(([name, slot]) => [name, row.at(slot)]));
-        items.find(object, object, found);
+        const object = Object.fromEntries(items.members.map(([name, { values }]) => [name, values[row]]));
+        if (items.keeps === undefined || items.keeps(object, object)) items.find(object, object, found);
       }
       for (let at = 0; at < found.length; at += BATCH_ROWS) {
         const records = found.slice(at, at + BATCH_ROWS);
@@ -425,23 +424,37 @@ class ParquetScan implements Scan {
   }
 }
 
-function valueAccessor(slot: number, nulls: readonly string[], place: FaultPlace): Accessor {
+function valueAccessor(column: ReadColumn, nulls: readonly string[], place: FaultPlace): Accessor {
   const isNull = new Set(nulls.map(toBytes));
   const unreadable = ({ message, value }: UnreadableValue): Fault => new Fault('record/term', message, { place: { ...place, value } });
   if (isNull.size === 0)
     return (row) => {
-      const value = (row as Row).at(slot) as LeafValue | null;
+      const value = column.values[row as number] as LeafValue | null;
       if (typeof value === 'string' || value === null) return value;
       if (value instanceof UnreadableValue) throw unreadable(value);
       return value;
     };
   return (row) => {
-    const value = (row as Row).at(slot) as LeafValue | null;
+    const value = column.values[row as number] as LeafValue | null;
     if (value === null) return null;
     if (typeof value === 'string') return isNull.has(value) ? null : value;
     if (value instanceof UnreadableValue) throw unreadable(value);
     return isNull.has(value.written) || isNull.has(value.text) ? null : value;
   };
+}
+
+function plainAccessor(column: ReadColumn, nulls: readonly string[]): Accessor {
+  const isNull = new Set(nulls.map(toBytes));
+  const valueOf = (row: unknown): string | null => column.values[row as number] as string | null;
+  const read: Accessor =
+    isNull.size === 0
+      ? valueOf
+      : (row) => {
+          const value = valueOf(row);
+          return value === null || isNull.has(value) ? null : value;
+        };
+  read.isPlain = true;
+  return read;
 }
 
 const nestedInTable = (reference: string, place: FaultPlace): Fault =>

@@ -136,6 +136,12 @@ export class Scope {
     return name;
   }
 
+  /** The same, if the name was the last one seen of its hash; else undefined. */
+  seenElement(bytes: Uint8Array, from: number, to: number, hash: number): Name | undefined {
+    const quick = this.#quickElements[hash & (QUICK - 1)];
+    return quick !== undefined && isAt(quick.bytes, bytes, from, to) ? quick : undefined;
+  }
+
   /** The same for an attribute, to which the default namespace does not apply. */
   attribute(bytes: Uint8Array, text: string, from: number, to: number, hash: number): Name {
     const slot = hash & (QUICK - 1);

@@ -133,6 +133,11 @@ export interface XmlSink {
   /** A comment (no target) or a processing instruction within the root element. */
   commentOrInstruction(target: string | undefined, text: string): void;
   close(): void;
+  /**
+   * In place of `open`, `text` and `close` for an element without attributes that has the text from `from` to `to`, as it stands there, or none.
+   * False: the sink has taken nothing, and wants the three calls.
+   */
+  leaf?(name: Name, text: string, from: number, to: number): boolean;
   /** 0-based position of the current record, for messages. */
   recordAt(): number | undefined;
 }

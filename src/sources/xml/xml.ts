@@ -187,7 +187,7 @@ class XmlScan implements Scan {
         this.#scanner.scan();
         const flush = this.#scanner.position - flushedAt > BATCH_BYTES;
         if (flush) flushedAt = this.#scanner.position;
-        yield* this.#ready(flush ? 1 : BATCH_RECORDS);
+        yield* this.#ready(flush || this.#options.promptly === true ? 1 : BATCH_RECORDS);
         yield* this.#pack();
         if (!(await text.fill(this.#scanner))) break;
       }

@@ -1,9 +1,10 @@
 /** Local files: read in chunks, listed, written atomically. */
 
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, fsyncSync, openSync, type Stats } from 'node:fs';
+import { closeSync, constants, fsync, fsyncSync, openSync, type Stats } from 'node:fs';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
 import { Fault } from '../../core/fault.ts';
 import { nearest } from '../../core/nearest.ts';
@@ -189,6 +190,9 @@ export async function listFiles(
   }
 }
 
+/** Resolves when what was written to the descriptor is on the disk; other work goes on meanwhile. */
+export const syncFile = promisify(fsync);
+
 /**
  * Writes `text` as UTF-8 to `path` atomically: a reader sees the old content or the new, even after a power failure.
  *
@@ -215,11 +219,8 @@ export async function writeAtomically(path: string, text: string): Promise<void>
 
 /** Makes a rename durable. Some file systems do not support it; the rename itself has succeeded anyway. */
 export async function syncDirectory(directory: string): Promise<void> {
-  if (!isMainThread) {
-    syncDirectoryAtOnce(directory);
-    return;
-  }
-  await syncInBackground(directory);
+  // A thread that does one run at a time has nobody else to serve meanwhile.
+  await syncBy(directory, isMainThread ? syncFile : fsyncSync);
 }
 
 /**
@@ -241,20 +242,14 @@ async function syncFor(directory: string, first: readonly (() => void)[]): Promi
   const waiting: (() => void)[] = [];
   syncs.set(directory, waiting);
   for (let served = first; served.length > 0; served = waiting.splice(0)) {
-    await syncInBackground(directory);
+    await syncBy(directory, syncFile);
     for (const resolve of served) resolve();
   }
   syncs.delete(directory);
 }
 
-async function syncInBackground(directory: string): Promise<void> {
-  const handle = await open(directory, 'r').catch(() => undefined);
-  await handle?.sync().catch(() => undefined);
-  await handle?.close().catch(() => undefined);
-}
-
-/** For a thread that has nobody else to serve meanwhile. */
-function syncDirectoryAtOnce(directory: string): void {
+/** Opening and closing take microseconds. */
+async function syncBy(directory: string, sync: (descriptor: number) => void | Promise<void>): Promise<void> {
   let descriptor: number;
   try {
     descriptor = openSync(directory, 'r');
@@ -262,7 +257,7 @@ function syncDirectoryAtOnce(directory: string): void {
     return;
   }
   try {
-    fsyncSync(descriptor);
+    await sync(descriptor);
   } catch {
     // As said above.
   } finally {

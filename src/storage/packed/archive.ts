@@ -10,11 +10,18 @@ export interface ArchiveName {
 /** macOS puts the attributes of a file into an entry of its own. */
 export const isAttributes = (entry: string): boolean => /^__MACOSX\/|(?:^|\/)\._[^/]*$/.test(entry);
 
-export const severalFault = ({ kind, input }: ArchiveName, first: string, second: string): Fault =>
-  new Fault('source/refused', `The ${kind} archive has more than one file: ${first} and ${second}`, {
+const NAMED_FILES = 3;
+
+/** @param files at least two of them, for messages */
+export function severalFault({ kind, input }: ArchiveName, files: readonly string[]): Fault {
+  const others = files.length - NAMED_FILES;
+  const named = others > 0 ? [...files.slice(0, NAMED_FILES), others === 1 ? 'another one' : `${others} others`] : files;
+  const program = kind === 'zip' ? 'unzip -p' : 'tar -xOf';
+  return new Fault('source/refused', `The ${kind} archive has more than one file: ${named.slice(0, -1).join(', ')} and ${named.at(-1)}`, {
     place: { input },
-    hint: 'Give an archive with the one file that is to be read, or unpack it',
+    hint: `Unpack the one that is to be read (${program} ARCHIVE FILE > FILE) and name it in place of the archive, or give an archive with this file alone`,
   });
+}
 
 export const emptyFault = ({ kind, input }: ArchiveName): Fault =>
   new Fault('source/malformed', `The ${kind} archive has no file`, { place: { input } });

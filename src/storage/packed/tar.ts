@@ -51,7 +51,7 @@ export async function* untar(chunks: Chunks, input: string): Chunks {
       if (type !== 'g' && type !== 'K') attributes = {};
       const isFile = (type === '0' || type === '\0' || type === '7' || type === 'S') && !name.endsWith('/') && !isAttributes(name);
       if (isFile && type === 'S') throw refusedEntryFault(archive, excerpt(name), 'it is sparse');
-      if (isFile && found !== undefined) throw severalFault(archive, excerpt(found), excerpt(name));
+      if (isFile && found !== undefined) throw severalFault(archive, [excerpt(found), excerpt(name)]);
       if (isFile) found = name;
       for await (const chunk of contentOf(reader, bytes, archive)) if (isFile) yield chunk;
     }

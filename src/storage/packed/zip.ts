@@ -68,7 +68,7 @@ export async function* unzip(chunks: Chunks, input: string, ratio: number): Chun
       }
       const entry = await readHeader(reader, archive);
       const skipped = entry.name.endsWith('/') || isAttributes(entry.name);
-      if (found !== undefined && !skipped) throw severalFault(archive, found.shown, entry.shown);
+      if (found !== undefined && !skipped) throw severalFault(archive, [found.shown, entry.shown]);
       if (!skipped) found = entry;
       for await (const chunk of contentOf(entry, reader, archive, ratio)) if (!skipped) yield chunk;
     }

@@ -319,7 +319,8 @@ async function* chunksOf(
   };
   try {
     for (let failures = 1; ; failures++) {
-      let held: Uint8Array[] | undefined = patience.retries > 0 && ask !== undefined && passed === 0 ? [] : undefined;
+      let held: Uint8Array[] | undefined =
+        patience.retries > 0 && ask !== undefined && ask.promptly !== true && passed === 0 ? [] : undefined;
       let heldBytes = 0;
       let left = passed;
       const repeated = createHash('sha256');

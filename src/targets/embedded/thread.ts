@@ -11,24 +11,28 @@ const port = parentPort;
 const data = workerData as StoreThreadData;
 const post = (message: FromStoreThread): void => port.postMessage(message);
 
-try {
-  const supervisor = await openSupervisor(data.directory, data.limits, (message) => post({ kind: 'warning', message }));
-  const server = makeStoreServer(supervisor, data);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port: 0, host: '127.0.0.1' }, resolve);
-  });
-  port.on('message', (message: ToStoreThread) => {
-    if (message.kind !== 'close') return;
-    server.close();
-    void supervisor.close().then(() => {
-      server.closeAllConnections();
-      port.close();
+void start();
+
+async function start(): Promise<void> {
+  try {
+    const supervisor = await openSupervisor(data.directory, data.limits, (message) => post({ kind: 'warning', message }));
+    const server = makeStoreServer(supervisor, data);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ port: 0, host: '127.0.0.1' }, resolve);
     });
-  });
-  post({ kind: 'listening', port: (server.address() as AddressInfo).port, quads: supervisor.quads });
-} catch (error) {
-  const hint = 'Give it another directory, or restore this one from a copy';
-  const fault = new Fault('store/damaged', (error as Error).message, { hint, cause: error });
-  post({ kind: 'failed', fault: fault.toJSON() });
+    port.on('message', (message: ToStoreThread) => {
+      if (message.kind !== 'close') return;
+      server.close();
+      void supervisor.close().then(() => {
+        server.closeAllConnections();
+        port.close();
+      });
+    });
+    post({ kind: 'listening', port: (server.address() as AddressInfo).port, quads: supervisor.quads });
+  } catch (error) {
+    const hint = 'Give it another directory, or restore this one from a copy';
+    const fault = new Fault('store/damaged', (error as Error).message, { hint, cause: error });
+    post({ kind: 'failed', fault: fault.toJSON() });
+  }
 }

@@ -131,8 +131,8 @@ export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
     takesTripleTerms: true,
     removesDotSegments: true,
     atomic: 'tested',
-    // TDB2 files grow with every transaction, so transactions are few and large; it has one writer at a time.
-    sizes: { first: 20_000, least: 100, most: 100_000, inFlight: 2 },
+    // TDB2 writes a part of its indexes anew in every transaction, so transactions are few and large; it has one writer at a time.
+    sizes: { first: 100_000, least: 100, most: 200_000, inFlight: 2 },
     source: 'Apache Jena documentation, Fuseki and TDB2; tested with 5.6.0, TDB2 and memory',
   },
   graphdb: {

@@ -11,8 +11,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
+import type { PglitePool } from '../../../queues/backend/embedded/pglite.ts';
 import { bandOf, priorityOf, URGENCY_LEVELS } from '../../../queues/backend/fair-queueing.ts';
-import type { PglitePool } from '../../../queues/backend/pglite.ts';
 import { openEmbedded } from '../../../queues/backend/postgres.ts';
 import { PROJECT_ROOT } from '../../support/project-root.ts';
 import { QUEUES, startRedis, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
@@ -49,6 +49,7 @@ const REPEATED: readonly (readonly [file: string, repeatedIn: string, digest: st
     'RECOVER_STALLED in queues/backend/redis.ts, which promotes what is due and wakes workers',
     '4c5d62176bfc5678',
   ],
+  ['classes/queue-events.js', 'GatheredEvents in queues/backend/jobs/events.ts', '80126a2d2ef67943'],
   ['classes/lock-manager.js', 'RenewingWorker in queues/backend/jobs/stalled-jobs.ts', '30e4ab514ee67baf'],
   ['commands/includes/promoteDelayedJobs.lua', 'RECOVER_STALLED in queues/backend/redis.ts', 'f741b8ed4d749709'],
   ['commands/includes/addDelayedJob.lua', 'RECOVER_STALLED in queues/backend/redis.ts', '9468f255a9a5dc5e'],
@@ -59,7 +60,7 @@ const REPEATED: readonly (readonly [file: string, repeatedIn: string, digest: st
   ['postgres/create-postgres-backend.js', 'makeDriver in queues/backend/postgres.ts', 'd74137c85755f414'],
   [
     'postgres/postgres-connection.js',
-    'SchemaConnection in queues/backend/postgres.ts, PglitePool in queues/backend/pglite.ts',
+    'SchemaConnection in queues/backend/postgres.ts, PglitePool in queues/backend/embedded/pglite.ts',
     '6fa818064451f767',
   ],
 ];
@@ -286,6 +287,22 @@ describe('in PostgreSQL, a server or embedded', () => {
     await job?.moveToCompleted('done', 'token', false);
     expect(await jobOf(id)).toMatchObject({ state: 'completed', lock_token: null });
   });
+
+  test('the end of a job reads a few rows, however many jobs have ended before', async () => {
+    const jobs = 200;
+    await pool.query('SELECT pg_stat_force_next_flush()');
+    const readOf = async (): Promise<number> => {
+      await pool.query('SELECT pg_stat_force_next_flush()');
+      const text = `SELECT (seq_tup_read + idx_tup_fetch)::int AS read FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = 'job'`;
+      return (await rowsOf<{ read: number }>(text, schema))[0]?.read as number;
+    };
+    const before = await readOf();
+    for (let i = 0; i < jobs; i++) {
+      await queue.add('job', {}, { removeOnComplete: { age: 3_600 } });
+      await (await worker.getNextJob('token', { block: false }))?.moveToCompleted('done', 'token', false);
+    }
+    expect((await readOf()) - before).toBeLessThan(30 * jobs);
+  }, 60_000);
 
   test('the id of a job of a scheduler ends with its time', async () => {
     const job = await queue.upsertJobScheduler('tick', { every: 3_600_000 });

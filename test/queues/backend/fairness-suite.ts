@@ -142,6 +142,16 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
     expect(new Set(waiting.map(({ priority }) => priority)).size).toBe(30);
   });
 
+  test('a run that the queue has already takes no turn', async () => {
+    await open();
+    const { fairQueueing } = backend;
+    const lane = bandOf(TRANSFORM_QUEUE, DEFAULT_URGENCY);
+    const [id] = (await submitMany('many', 2)) as [string, string];
+    for (let i = 0; i < 5; i++) expect(await fairQueueing.startTagOf(id, lane, 'many', 0)).toBeUndefined();
+    expect(await fairQueueing.startTagOf('another', lane, 'many', 0)).toBeCloseTo(3, 2);
+    expect(await fairQueueing.nextStartTag(lane, 'many')).toBeCloseTo(4, 2);
+  });
+
   onOthers(
     'a caller whose process is killed while it submits keeps its order, and its tags start anew when the queue is empty',
     async () => {

@@ -32,12 +32,14 @@ async function takenTwice({ start }: TestQueue) {
   const worker = backend.worker<object, string>(QUEUE, process, { concurrency: 2, lockDuration: LOCK_MS, stalledInterval: 1_000 });
   const stalled: string[] = [];
   worker.on('stalled', (id) => stalled.push(id));
+  const told = once(worker, 'stalled');
   void worker.run();
   const { id } = await backend.queue(QUEUE).add('job', {});
   await first;
   // As if the process had slept: its lock is not renewed any more.
   (worker as unknown as { lockManager: { untrackJob(id: string): void } }).lockManager.untrackJob(id as string);
-  await second;
+  // The job is free before the worker that found it tells so: the second attempt may begin before that.
+  await Promise.all([second, told]);
   return { backend, worker, ends, stalled, id: id as string };
 }
 

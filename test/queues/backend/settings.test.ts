@@ -1,6 +1,6 @@
 /** The settings of one service beside those of others: common until they are its own. */
 import { expect, test } from '@jest/globals';
-import { settingsOfService, watchSettings } from '../../../queues/backend/settings.ts';
+import { ofOneProcess, settingsOfService, watchSettings } from '../../../queues/backend/settings.ts';
 
 /** Two processes of one service, one of another, one of all, on one store. */
 function open() {
@@ -70,4 +70,44 @@ test('watchers are told of the value that counts, once for each change', async (
   await change(sql, 'after');
   expect(seen).toEqual(['common', 'own', 'next']);
   close();
+});
+
+test('a process that is alone with its store reads a key once, knows what it has written, and asks again where a write had no answer', async () => {
+  const values = new Map([['key', 'before']]);
+  const read: string[] = [];
+  let isLost = false;
+  let held: Promise<unknown> = Promise.resolve();
+  const store = ofOneProcess({
+    async read(keys) {
+      read.push(...keys);
+      const found = keys.map((key) => values.get(key));
+      await held;
+      return found;
+    },
+    async compareAndSet(key, expected, value) {
+      if (values.get(key) !== expected) return false;
+      values.set(key, value);
+      if (isLost) throw new Error('no answer');
+      return true;
+    },
+  });
+  expect(await store.read(['key', 'other'])).toEqual(['before', undefined]);
+  expect(await store.compareAndSet('key', 'wrong', 'after')).toBe(false);
+  expect(await store.compareAndSet('key', 'before', 'after')).toBe(true);
+  expect(await store.read(['other', 'key'])).toEqual([undefined, 'after']);
+  expect(read).toEqual(['key', 'other']);
+  isLost = true;
+  await expect(store.compareAndSet('key', 'after', 'later')).rejects.toThrow('no answer');
+  expect(await store.read(['key'])).toEqual(['later']);
+  isLost = false;
+  // A write that ends before a read that began earlier.
+  let release = (): void => undefined;
+  held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const reading = store.read(['new']);
+  expect(await store.compareAndSet('new', undefined, 'written')).toBe(true);
+  release();
+  expect(await reading).toEqual(['written']);
+  expect(await store.read(['new'])).toEqual(['written']);
 });

@@ -93,6 +93,22 @@ describe('IRIs and literals', () => {
     ['\t stays', '\t stays'],
   ])('escapes %j', (text, expected) => expect(escapeLiteral(text)).toBe(expected));
 
+  test('escapes each byte alike wherever it stands, in short and long texts', () => {
+    const escapes = new Map(Object.entries({ '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r' }));
+    const wrong: string[] = [];
+    for (let byte = 0; byte < 256; byte++) {
+      const character = String.fromCharCode(byte);
+      for (let length = 1; length <= 30; length++) {
+        for (const at of [0, 1, length >> 1, length - 1]) {
+          const [before, after] = ['x'.repeat(at), 'y'.repeat(Math.max(0, length - at - 1))];
+          const expected = before + (escapes.get(character) ?? character) + after;
+          if (escapeLiteral(before + character + after) !== expected) wrong.push(before + character + after);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
   test('labels of different values differ', () => {
     const values = ['a b', 'a_20b', 'a_b', 'a-b', 'ab', '_', '__', ''];
     expect(new Set(values.map(blankLabel)).size).toBe(values.length);

@@ -158,3 +158,20 @@ test('the order of records changes no count', () => {
     expect(told(random.shuffle(records))).toEqual(told(records));
   }
 });
+
+test('values of single items, by their positions, where they are asked for: of the first ones of each list', () => {
+  const lists = treeOf(
+    Array.from({ length: 30 }, (_, i) => ({ id: i, lines: [{ sku: `A${i}` }, ...(i === 1 ? [] : [{ sku: `B${i}` }])] })),
+  );
+  const itemsOf = (items: boolean, at: string) =>
+    fieldsOf(lists, { hasRecords: false, isXml: false, items }).fields.find((field) => textOf(field) === at)?.values?.items;
+  expect(itemsOf(false, '[*].id')).toBeUndefined();
+  expect(itemsOf(true, '[*].id')).toHaveLength(20);
+  expect(itemsOf(true, '[*].id')?.[19]).toEqual({ at: [19], value: '19' });
+  expect(itemsOf(true, '[*].lines[*].sku')?.slice(0, 4)).toEqual([
+    { at: [0, 0], value: 'A0' },
+    { at: [0, 1], value: 'B0' },
+    { at: [1, 0], value: 'A1' },
+    { at: [2, 0], value: 'A2' },
+  ]);
+});

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { JsonBeginningError, readJson, readJsonSequence } from '../../../src/infer/json-beginning.ts';
 import { commonKind, type Kind, kindOf } from '../../../src/infer/kinds.ts';
-import { classNameOf, classWords, keyLikeness, speaksOf } from '../../../src/infer/names.ts';
+import { classNameOf, classWords, keyLikeness, speaksOf, withoutKey } from '../../../src/infer/names.ts';
 import { isArray, isMembers, type Tree } from '../../../src/infer/sample.ts';
 import { delimiterOfHead } from '../../../src/sampling/peek.ts';
 
@@ -140,3 +140,19 @@ test.each([
 ])('the delimiter of %j is %j', (head, delimiter) => {
   expect(delimiterOfHead(head)).toBe(delimiter);
 });
+
+test.each([
+  ['customer_id', 'customer'],
+  ['customerId', 'customer'],
+  ['home_branch', 'home_branch'],
+  ['homeBranch', 'homeBranch'],
+  ['homeBranchId', 'homeBranch'],
+  ['home branch no', 'home_branch'],
+])('%s speaks of %s, written as the name is', (name, expected) => expect(withoutKey(name)).toBe(expected));
+
+test.each([
+  ['shelves', 'Shelf'],
+  ['movies', 'Movie'],
+  ['statuses', 'Status'],
+  ['cities', 'City'],
+])('%s are of the class %s', (name, expected) => expect(classNameOf(classWords(name))).toBe(expected));

@@ -131,11 +131,19 @@ function shapeOf(random: Random, depth: number): { readonly [name: string]: Shap
   return shape;
 }
 
+const isObject = (shape: Shape): boolean => typeof shape === 'object' && !Array.isArray(shape);
+
+/** The name of the class of each node. */
+const classesIn = (lines: readonly string[]): readonly string[] =>
+  lines.flatMap((line) => /#type> <http:\/\/example\.com\/ns#(\w+)> \.$/.exec(line)?.[1] ?? []);
+
 describe('random JSON', () => {
   test.each(SEEDS)('seed %i', async (seed) => {
     const random = new Random(seed + 1000);
     const values = new Values(random);
     let count = 0;
+    // The root is one, too.
+    let objects = 1;
     const scalar = (): unknown => {
       count++;
       return values.json();
@@ -144,9 +152,10 @@ describe('random JSON', () => {
     const make = (shape: Shape): unknown => {
       if (shape === 'scalar') return scalar();
       if (shape === 'scalars') return many(scalar);
-      if (Array.isArray(shape)) return many(() => make((shape as readonly [Shape])[0]));
+      if (Array.isArray(shape)) return many(() => (random.chance(0.15) ? null : make((shape as readonly [Shape])[0])));
+      objects++;
       const members = Object.entries(shape).filter(([name]) => name === 'id' || random.chance(0.85));
-      return Object.fromEntries(members.map(([name, inner]) => [name, make(inner)]));
+      return Object.fromEntries(members.map(([name, inner]) => [name, isObject(inner) && random.chance(0.15) ? null : make(inner)]));
     };
     const shape = shapeOf(random, 2);
     const records = many(() => make(shape));
@@ -158,6 +167,67 @@ describe('random JSON', () => {
       const { lines, mapping: made } = await authored({ 'a.json': text }, mapping);
       if (!made.includes('left out')) expect(literals(lines)).toHaveLength(total);
       else expect(literals(lines).length).toBeLessThanOrEqual(total);
+      expect(classesIn(lines).length).toBeLessThanOrEqual(objects);
+    }
+  });
+});
+
+const PLACES = {
+  type: 'FeatureCollection',
+  features: [
+    {
+      type: 'Feature',
+      id: 1,
+      geometry: { type: 'Point', coordinates: [1.5, 2] },
+      properties: { name: 'A', address: { street: 'x', city: { zip: '9000' } }, note: null, tags: [{ k: 'a' }, null] },
+    },
+    {
+      type: 'Feature',
+      id: 2,
+      geometry: {
+        type: 'LineString',
+        coordinates: [
+          [1.5, 2],
+          [3, 4],
+        ],
+      },
+      properties: { name: 'B', address: null },
+    },
+    {
+      type: 'Feature',
+      id: 3,
+      geometry: {
+        type: 'Polygon',
+        coordinates: [
+          [
+            [0, 0],
+            [1, 0],
+            [1, 1],
+            [0, 0],
+          ],
+        ],
+      },
+      properties: { name: null, address: { street: 'y', city: null }, note: 'n' },
+    },
+    { type: 'Feature', id: 4, geometry: null, properties: null },
+  ],
+};
+/** Class → how many nodes have it. */
+const CLASSES_OF_PLACES = { Place: 1, Feature: 4, Geometry: 3, Property: 3, Address: 2, City: 1, Tag: 1 };
+
+describe('an object that is null in some records', () => {
+  test.each([
+    ['places.geojson', JSON.stringify(PLACES), CLASSES_OF_PLACES],
+    ['places.jsonl', PLACES.features.map((one) => JSON.stringify(one)).join('\n'), { ...CLASSES_OF_PLACES, Place: 4, Feature: 0 }],
+    ['places.json', JSON.stringify([...PLACES.features, null]), { ...CLASSES_OF_PLACES, Place: 4, Feature: 0 }],
+  ])('is no entity there: %s', async (name, text, expected) => {
+    for (const mapping of ['m.ttl', 'm.yml']) {
+      const { lines } = await authored({ [name]: text }, mapping);
+      const counts = Object.fromEntries(Object.keys(expected).map((one) => [one, 0]));
+      for (const one of classesIn(lines)) counts[one] = (counts[one] ?? 0) + 1;
+      expect(counts).toEqual(expected);
+      expect(lines.filter((line) => line.includes('/4') && /ns#(?:geometry|properties)>/.test(line))).toEqual([]);
+      expect(lines.filter((line) => /\/1> <[^>]*ns#(?:geometry|properties)>/.test(line))).toHaveLength(2);
     }
   });
 });

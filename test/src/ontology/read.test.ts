@@ -19,7 +19,7 @@ type Content = string | Uint8Array;
 async function read(name: string, content: Content): Promise<OntologyAnswer> {
   await writeFile(join(directory.path, name), content);
   const { limits, web } = RUN_DEFAULTS;
-  return readOntology({ location: name }, { workingDirectory: directory.path, reach: undefined, limits, web });
+  return readOntology({ location: name }, { workingDirectory: directory.path, reach: undefined, limits, web }, Date.now() + 600_000);
 }
 
 async function faultOf(name: string, content: Content): Promise<Fault> {
@@ -249,4 +249,37 @@ test.each<[string, string, Content, string, RegExp]>([
   const fault = await faultOf(name, content);
   expect([fault.code, fault.message, fault.place.input]).toEqual([code, expect.stringMatching(says), name]);
   expect(fault.hint).toMatch(/\w/);
+});
+
+describe('prefixes', () => {
+  const owl = 'http://www.w3.org/2002/07/owl#';
+  test.each<[string, string, string]>([
+    [
+      'shop.ttl',
+      'of Turtle',
+      `# @prefix old: <${SHOP}> .\n@prefix : <${SHOP}> . @prefix shop: <${SHOP}> . PREFIX owl: <${owl}>\nshop:Order a owl:Class .`,
+    ],
+    [
+      'shop.rdf',
+      'of XML, by an entity',
+      `<?xml version="1.0"?>\n<!DOCTYPE rdf:RDF [ <!ENTITY s "${SHOP}" > ]>\n<!-- <x xmlns:no="${SHOP}"> -->\n${RDF_XML.replace('xmlns=', 'xmlns:shop="&s;" xmlns=')}`,
+    ],
+    [
+      'shop.jsonld',
+      'of JSON-LD',
+      JSON.stringify({ '@context': [{ shop: SHOP, term: `${SHOP}term`, owl: { '@id': owl } }], '@id': 'shop:Order', '@type': 'owl:Class' }),
+    ],
+  ])('%s: those %s that its terms have', async (name, _, text) => {
+    const { terms, prefixes } = await read(name, text);
+    expect(terms.map(({ iri }) => iri)).toEqual([`${SHOP}Order`]);
+    expect(prefixes).toEqual({ shop: SHOP });
+  });
+
+  test.each<[string, string]>([
+    ['shop.ttl', `@prefix : <${SHOP}> . @prefix owl: <${owl}> .\n:Order a owl:Class .`],
+    ['shop.rdf', RDF_XML],
+    ['shop.jsonld', JSON.stringify({ '@context': { '@vocab': SHOP }, '@id': `${SHOP}Order`, '@type': `${owl}Class` })],
+  ])('%s: the empty one, where its namespace has no other', async (name, text) => {
+    expect((await read(name, text)).prefixes).toEqual({ '': SHOP });
+  });
 });

@@ -226,6 +226,8 @@ describe('CSV', () => {
     ['commas, where another separator is said', 'id,name\n', 'id', { delimiter: ';' }, [`--delimiter ','`]],
     ['other quotes', "'id','name'\n", 'id', {}, [`--quote "'"`, `csvw:quoteChar "'"`]],
     ['a space', 'id name\n', 'id', {}, [`--delimiter ' '`]],
+    ['a line for Excel', 'sep=;\nid;name\n1;x\n', 'id', {}, ['"sep=;"', 'speaks to Excel', 'csvw:skipRows 1 ; csvw:delimiter ";"']],
+    ['a line for Excel, with the separator that is said', 'sep=,\nid,name\n', 'id', {}, ['"sep="', 'csvw:skipRows 1 ; csvw:delimiter ","']],
     ['a name that has a semicolon by chance', 'id;no,name\n', 'nam', {}, ['"name"']],
   ])('a missing column names what the file has instead: %s', async (_, text, reference, csv, words) => {
     const { hint } = await fault(read(text, [reference], { csv }));

@@ -72,6 +72,25 @@ function zip(...entries: readonly ZipEntry[]): Buffer {
   return Buffer.concat([...parts, end]);
 }
 
+/** The same with a directory, as archivers write it. */
+function zipWithDirectory(...entries: readonly ZipEntry[]): Buffer {
+  const content = zip(...entries).subarray(0, -22);
+  const directory = Buffer.concat(
+    entries.flatMap(({ name }) => {
+      const header = Buffer.alloc(46);
+      header.writeUInt32LE(0x02014b50);
+      header.writeUInt16LE(1 << 11, 8);
+      header.writeUInt16LE(Buffer.byteLength(name), 28);
+      return [header, Buffer.from(name)];
+    }),
+  );
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50);
+  end.writeUInt32LE(directory.length, 12);
+  end.writeUInt32LE(content.length, 16);
+  return Buffer.concat([content, directory, end]);
+}
+
 const LARGE = Array.from({ length: 100_000 }, (_, i) => `${i},${(i * 7919) % 10_007},YZ\n`).join('');
 
 describe.each<[Compression, (content: string) => Promise<Buffer>]>([
@@ -173,6 +192,58 @@ describe('zip', () => {
     ['a wrong checksum', zip({ name: 'a.csv', content: 'a', checksum: 7 }), 'source/malformed', 'checksum'],
   ])('with %s is refused with the reason', async (_, archive, code, message) => {
     expect(await faultOf(readZip(archive))).toMatchObject({ code, message: expect.stringContaining(message) });
+  });
+});
+
+describe('an archive of several files is refused before the first of them is read', () => {
+  /** What a reader is given before the fault. */
+  async function readUntilFault(chunks: AsyncIterable<Uint8Array>): Promise<{ bytes: number; fault: Fault }> {
+    let bytes = 0;
+    const reading = async (): Promise<void> => {
+      for await (const chunk of chunks) bytes += chunk.length;
+    };
+    const fault = await faultOf(reading());
+    return { bytes, fault };
+  }
+  const small = ['agency', 'routes', 'stops', 'trips', 'wörter'].map((name) => ({ name: `${name}.txt`, content: 'id\n1\n' }));
+
+  test('in a zip archive on this machine, by its directory, which names them', async () => {
+    const attributes = { name: '__MACOSX/._a.csv', content: 'attributes' };
+    await writeFile(join(directory, 'gtfs.zip'), zipWithDirectory({ name: 'stop_times.txt', content: LARGE }, attributes, ...small));
+    const fault = await faultOf(openInput('gtfs.zip', { reach: undefined, workingDirectory: directory }));
+    expect(fault).toMatchObject({
+      code: 'source/refused',
+      message: 'The zip archive has more than one file: "stop_times.txt", "agency.txt", "routes.txt" and 3 others',
+      hint: expect.stringContaining('Unpack the one that is to be read (unzip -p ARCHIVE FILE > FILE)'),
+      place: { input: 'gtfs.zip' },
+    });
+  });
+
+  test('one file and a directory is read', async () => {
+    await writeFile(
+      join(directory, 'one.zip'),
+      zipWithDirectory({ name: 'a/', content: '', stored: true }, { name: 'a/ü.csv', content: LARGE }),
+    );
+    expect(await read('one.zip')).toBe(LARGE);
+  });
+
+  test('in an archive that arrives as a stream, if the first is small', async () => {
+    const stream = async function* (bytes: Buffer): AsyncGenerator<Uint8Array, void, undefined> {
+      for (let at = 0; at < bytes.length; at += 11) yield bytes.subarray(at, at + 11);
+    };
+    const zipped = await readUntilFault(unpack(stream(zip(...small)), 'zip', 'in.zip', true, 0));
+    expect([zipped.bytes, zipped.fault.message]).toEqual([0, expect.stringContaining('"agency.txt" and "routes.txt"')]);
+    const archive = await tar({ 'a.csv': 'a', 'b.csv': 'b' });
+    const tarred = await readUntilFault(unpack(stream(gzipSync(archive)), 'targz', 'in.tgz', true, 0));
+    expect([tarred.bytes, tarred.fault.message]).toEqual([0, expect.stringContaining('"a.csv" and "b.csv"')]);
+  });
+
+  test('the first of a stream is not held as a whole', async () => {
+    const stream = async function* (bytes: Buffer): AsyncGenerator<Uint8Array, void, undefined> {
+      yield bytes;
+    };
+    const archive = zip({ name: 'a.csv', content: LARGE.repeat(4) }, { name: 'b.csv', content: 'b' });
+    expect((await readUntilFault(unpack(stream(archive), 'zip', 'in.zip', true, 0))).bytes).toBe(LARGE.length * 4);
   });
 });
 

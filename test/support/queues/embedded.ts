@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { openDatabase } from '../../../queues/backend/pglite-database.ts';
+import { openDatabase } from '../../../queues/backend/embedded/database.ts';
 import { PROJECT_ROOT } from '../project-root.ts';
 
 /** What decides how a new database looks. */
-const MADE_BY = ['queues/backend/pglite-database.ts', 'node_modules/@electric-sql/pglite/package.json'];
+const MADE_BY = ['queues/backend/embedded/database.ts', 'node_modules/@electric-sql/pglite/package.json'];
 
 let template: Promise<string> | undefined;
 

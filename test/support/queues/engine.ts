@@ -74,10 +74,13 @@ const ACTS: Readonly<Record<string, Act>> = {
     }
     await sink.rollOver?.();
   },
-  /** Writes how many threads it may have, and then is `slow`. */
-  threads: async (milliseconds, given) => {
-    await given.sink.write(`<urn:run> <urn:threads> "${given.request.threads}" .\n`);
-    await ACTS.slow?.(milliseconds, given);
+  /** Writes how many threads it may have, and then goes on until there is a file. */
+  threads: async (file, { request, sink, hooks }) => {
+    await sink.write(`<urn:run> <urn:threads> "${request.threads}" .\n`);
+    while (!existsSync(file)) {
+      hooks.progress?.({ records: 1, quads: 1, bytesRead: 7 });
+      await sleep(20);
+    }
   },
   /** Writes in which thread it is. */
   thread: async (_, { sink }) => {

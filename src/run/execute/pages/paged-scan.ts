@@ -14,6 +14,7 @@ import { type Accessor, TypedValue } from '../../../core/value.ts';
 import { formatOrigin, type Paging } from '../../../mapping/model/model.ts';
 import type { Batch, IterationRequest, NestedRecords, Scan } from '../../../sources/source.ts';
 import type { WebAnswer } from '../../../storage/storage.ts';
+import { isListOfItems, reasonForMore, type Signs, signsOf } from './last-page.ts';
 import { firstPage, nextPage } from './next-page.ts';
 
 /** A page that is being read. */
@@ -66,6 +67,10 @@ class AskedOfPages {
   readonly expressions = new Map<string, Expression>();
   /** The iteration whose records are the items. undefined: there is none. */
   readonly items: number | undefined = undefined;
+  /** By which a misspelt reference to the next page is told. undefined: there is none. */
+  readonly signs: Signs | undefined = undefined;
+  /** Path of a sign → its iteration. */
+  readonly pathsOfSigns = new Map<string, number>();
 
   constructor(paging: Paging, iterations: readonly IterationRequest[], formulation: Formulation) {
     const all = [...iterations];
@@ -81,6 +86,19 @@ class AskedOfPages {
       this.items = same < 0 ? all.length : same;
       if (same < 0) all.push({ iterator: paging.items, references: [], origin });
     } else if (FORMULATIONS[formulation].hasRows && isNumbered(paging)) this.items = 0;
+    if (paging.reference !== undefined) {
+      const iterators = [paging.items, ...iterations.map(({ iterator }) => iterator)];
+      this.signs = signsOf(paging.reference, formulation, iterators);
+      for (const path of this.signs.totals) {
+        if (this.expressions.has(path)) continue;
+        this.expressions.set(path, { iteration: all.length, reference: '$' });
+        all.push({ iterator: path, references: ['$'], origin });
+      }
+      for (const path of [...(this.signs.around === undefined ? [] : [this.signs.around]), ...this.signs.others]) {
+        this.pathsOfSigns.set(path, all.length);
+        all.push({ iterator: path, references: [], origin });
+      }
+    }
     this.iterations = all;
   }
 }
@@ -117,6 +135,8 @@ class PagedScan implements Scan {
   /** Those of the first page that could give one, by iteration and reference. */
   readonly #hints = new Map<string, string>();
   readonly #warnings = new Set<string>();
+  /** Expressions of the paging that had a value, if only an empty text. */
+  readonly #told = new Set<string>();
 
   constructor(paging: Paging, first: string, own: number, asked: AskedOfPages, open: OpenPage, page: OpenedPage, limits: PageLimits) {
     this.#paging = paging;
@@ -172,7 +192,7 @@ class PagedScan implements Scan {
   async *batches(signal: AbortSignal): AsyncGenerator<Batch> {
     const read = [...this.#asked.expressions].map(([expression, { iteration, reference }]) => {
       const values = this.accessor(iteration, reference);
-      return { expression, iteration, values };
+      return { expression, iteration, values: this.#asked.signs?.totals.includes(expression) === true ? numberOf(values) : values };
     });
     const { items } = this.#asked;
     const numbered = isNumbered(this.#paging);
@@ -195,7 +215,9 @@ class PagedScan implements Scan {
           counts[iteration] = (counts[iteration] as number) + records.length;
           for (const one of read) {
             if (one.iteration !== iteration || values.has(one.expression)) continue;
-            const text = textOf(records.map(one.values).find((value) => textOf(value) !== undefined) ?? null);
+            const found = records.map(one.values);
+            if (found.some((value) => value !== null)) this.#told.add(one.expression);
+            const text = textOf(found.find((value) => textOf(value) !== undefined) ?? null);
             if (text !== undefined) values.set(one.expression, text);
           }
           if (iteration >= this.#own) continue;
@@ -212,7 +234,10 @@ class PagedScan implements Scan {
       if (next !== undefined && numbered && digest === lastDigest) throw this.#samePage(address);
       lastDigest = digest;
       await this.#page.close();
-      if (next === undefined) return;
+      if (next === undefined) {
+        this.#warnOfMore(address, values);
+        return;
+      }
       if (seen.has(hashOf(next))) throw this.#circle(address, next);
       const { pages } = this.#limits;
       if (pages > 0 && this.#number >= pages) {
@@ -252,6 +277,28 @@ class PagedScan implements Scan {
       if (count > 0) this.#missing[iteration] = intersected(this.#missing[iteration], missing);
     }
     for (const warning of scan.warnings?.() ?? []) this.#warnings.add(warning);
+  }
+
+  /** Of a reference that is misspelt, the first page looks like the last one. */
+  #warnOfMore(address: string, values: ReadonlyMap<string, string>): void {
+    const { signs, expressions, pathsOfSigns, items } = this.#asked;
+    const { reference = '', origin } = this.#paging;
+    const isFound = (iteration: number | undefined): boolean => iteration !== undefined && (this.#before[iteration] as number) > 0;
+    // An element may be there without the attribute or the text that is the value.
+    const { iteration, reference: step = '' } = expressions.get(reference) ?? {};
+    const isThere = this.#told.has(reference) || ((step === '$' || step === '.') && isFound(iteration));
+    if (signs === undefined || this.#number > 1 || isThere) return;
+    const counts = items === undefined ? this.#before.slice(0, this.#own) : [this.#before[items] as number];
+    const found = new Set([...pathsOfSigns].flatMap(([path, iteration]) => (isFound(iteration) ? [path] : [])));
+    const total = signs.totals.flatMap((path) =>
+      /^\d{1,15}$/.test(values.get(path) ?? '') ? [[path, Number(values.get(path))] as const] : [],
+    )[0];
+    const isPart = items === undefined && !this.#asked.iterations.slice(0, this.#own).every(({ iterator }) => isListOfItems(iterator));
+    const why = reasonForMore(signs, { items: Math.max(0, ...counts), address, link: this.#page.web?.link, found, total, isPart });
+    if (why === undefined) return;
+    this.#warnings.add(
+      `The only page that was read has nothing at ${reference}, ${why}. If there are more pages, correct qw:reference (input ${redact(address)}, mapping ${formatOrigin(origin)})`,
+    );
   }
 
   #nextAddress(asked: string, values: ReadonlyMap<string, string>, items: number | undefined): string | undefined {
@@ -377,6 +424,19 @@ function textOf(values: ReturnType<Accessor>): string | undefined {
   const text = typeof value === 'string' ? value : value.datatype.endsWith('#boolean') ? '' : value.written;
   return text.trim() === '' ? undefined : fromBytes(text);
 }
+
+/** What has a usual name for a number may be something else. */
+const numberOf =
+  (read: Accessor): Accessor =>
+  (record) => {
+    try {
+      const value = read(record);
+      return Array.isArray(value) ? null : value;
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'record/term') return null;
+      throw error;
+    }
+  };
 
 function placed(error: unknown, address: string, page: number): unknown {
   if (!(error instanceof Fault) || error.code === 'run/cancelled') return error;

@@ -57,24 +57,34 @@ export function compileTest(test: Test, segments: CompileSegments): Decide {
 }
 
 /** True when the test refers to the root of the document, and thus cannot be decided from the element alone. */
-export function usesRoot(test: Test): boolean {
+export const usesRoot = (test: Test): boolean => [...queriesIn(test)].some(queryUsesRoot);
+
+/** The queries of a test, without those within their own filters. */
+export function* queriesIn(test: Test): Generator<Query> {
   switch (test.kind) {
     case 'or':
     case 'and':
-      return test.tests.some(usesRoot);
+      for (const one of test.tests) yield* queriesIn(one);
+      return;
     case 'not':
-      return usesRoot(test.test);
+      yield* queriesIn(test.test);
+      return;
     case 'exists':
-      return queryUsesRoot(test.query);
+      yield test.query;
+      return;
     case 'call':
-      return test.call.operands.some(operandUsesRoot);
+      for (const operand of test.call.operands) yield* queriesOf(operand);
+      return;
     case 'compare':
-      return operandUsesRoot(test.left) || operandUsesRoot(test.right);
+      yield* queriesOf(test.left);
+      yield* queriesOf(test.right);
   }
 }
 
-const operandUsesRoot = (operand: Operand): boolean =>
-  operand.kind === 'query' ? queryUsesRoot(operand.query) : operand.kind === 'call' && operand.call.operands.some(operandUsesRoot);
+function* queriesOf(operand: Operand): Generator<Query> {
+  if (operand.kind === 'query') yield operand.query;
+  else if (operand.kind === 'call') for (const one of operand.call.operands) yield* queriesOf(one);
+}
 
 const queryUsesRoot = (query: Query): boolean =>
   query.absolute ||

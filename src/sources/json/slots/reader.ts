@@ -184,7 +184,7 @@ export class SlotReader {
     const object = ++this.#objects;
     if (--this.#levels < 0) return REFUSED;
     let pos = from;
-    if ((bytes[pos] as number) <= 32) pos = this.#space(pos);
+    if (isSpace(bytes[pos] as number)) pos = this.#space(pos);
     if (bytes[pos] === CLOSE_OBJECT) {
       this.#levels++;
       return pos + 1;
@@ -207,10 +207,10 @@ export class SlotReader {
       }
       const child = (member as Member).place;
       pos = after;
-      if ((bytes[pos] as number) <= 32) pos = this.#space(pos);
+      if (isSpace(bytes[pos] as number)) pos = this.#space(pos);
       if (bytes[pos] !== COLON) return REFUSED;
       pos++;
-      if ((bytes[pos] as number) <= 32) pos = this.#space(pos);
+      if (isSpace(bytes[pos] as number)) pos = this.#space(pos);
       if (child === undefined) pos = this.#skip(pos);
       else {
         if (child.foundIn === object) return REFUSED;
@@ -218,12 +218,12 @@ export class SlotReader {
         pos = this.#value(child, pos);
       }
       if (pos < 0) return REFUSED;
-      if ((bytes[pos] as number) <= 32) pos = this.#space(pos);
+      if (isSpace(bytes[pos] as number)) pos = this.#space(pos);
       const byte = bytes[pos];
       if (byte === CLOSE_OBJECT) break;
       if (byte !== COMMA) return REFUSED;
       pos++;
-      if ((bytes[pos] as number) <= 32) pos = this.#space(pos);
+      if (isSpace(bytes[pos] as number)) pos = this.#space(pos);
     }
     this.#levels++;
     return pos + 1;
@@ -234,7 +234,7 @@ export class SlotReader {
     const bytes = this.#bytes;
     if (--this.#levels < 0) return REFUSED;
     let pos = from;
-    if ((bytes[pos] as number) <= 32) pos = this.#space(pos);
+    if (isSpace(bytes[pos] as number)) pos = this.#space(pos);
     if (bytes[pos] === CLOSE_ARRAY) {
       this.#levels++;
       return pos + 1;
@@ -242,12 +242,12 @@ export class SlotReader {
     for (;;) {
       pos = this.#value(elements, pos);
       if (pos < 0) return REFUSED;
-      if ((bytes[pos] as number) <= 32) pos = this.#space(pos);
+      if (isSpace(bytes[pos] as number)) pos = this.#space(pos);
       const byte = bytes[pos];
       if (byte === CLOSE_ARRAY) break;
       if (byte !== COMMA) return REFUSED;
       pos++;
-      if ((bytes[pos] as number) <= 32) pos = this.#space(pos);
+      if (isSpace(bytes[pos] as number)) pos = this.#space(pos);
     }
     this.#levels++;
     return pos + 1;
@@ -387,6 +387,9 @@ export class SlotReader {
     return REFUSED;
   }
 }
+
+/** False for the byte behind the window: a call that is first made there would have to be compiled anew, wherever it stands. */
+const isSpace = (byte: number): boolean => byte <= SPACE && byte >= TAB;
 
 /** The end of `wanted` in the bytes if it stands at `pos`. */
 function endOfSame(bytes: Uint8Array, wanted: Uint8Array, pos: number): number {

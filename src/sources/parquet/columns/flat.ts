@@ -34,13 +34,13 @@ export class FlatColumn<T> {
     const { definitions, values } = this.#page as DataPage<T>;
     const taken: unknown[] = new Array(count);
     this.available -= count;
-    if (definitions === undefined) {
+    const max = this.#definition;
+    if (definitions === undefined || definitions.takeRun(max, count)) {
       values.read(taken as T[], count);
       return taken;
     }
     if (count > this.#levels.length) this.#levels = new Uint32Array(count);
     const levels = this.#levels;
-    const max = this.#definition;
     definitions.read(levels, count);
     let present = 0;
     for (let i = 0; i < count; i++)

@@ -49,6 +49,7 @@ export type Annotation =
 
 export interface Footer {
   readonly elements: readonly SchemaElement[];
+  /** Those that have rows. */
   readonly rowGroups: readonly RowGroupPlace[];
 }
 
@@ -57,11 +58,20 @@ export interface RowGroupPlace {
   /** Offset in the bytes of the footer. */
   readonly at: number;
   readonly rows: number;
+  /** Its position in the file, from 0 as tools of Parquet count. */
+  readonly number: number;
   /** Of the first column chunk in the file: row groups are told apart by it. */
   readonly offset: number;
 }
 
-export interface ChunkPlace {
+export interface ChunkPlace extends ChunkMetadata {
+  /** The number of its row group. */
+  readonly rowGroup: number;
+}
+
+interface ChunkMetadata {
+  /** Names from the root of the schema to the leaf, as ordinary text. */
+  readonly path: string;
   readonly codec: number;
   readonly values: number;
   /** Of its first page. */
@@ -83,7 +93,12 @@ export function readFooter(bytes: Buffer): Footer {
         elements.push(readElement(thrift));
         if (elements.length > MAX_ELEMENTS) throw new BrokenParquet(`its schema has more than ${MAX_ELEMENTS} elements`);
       });
-    if (field === 4) thrift.list(() => rowGroups.push(placeOfRowGroup(thrift)));
+    if (field === 4)
+      thrift.list((number) => {
+        const group = placeOfRowGroup(thrift, number);
+        // Writers leave 0 as the offset of a column without a page.
+        if (group.rows > 0) rowGroups.push(group);
+      });
     if (field === 8) throw new EncryptedParquet();
   });
   return { elements, rowGroups };
@@ -189,7 +204,7 @@ function convertedType(number: number, scale: number): Annotation {
   return { kind: 'none' };
 }
 
-function placeOfRowGroup(thrift: ThriftReader): RowGroupPlace {
+function placeOfRowGroup(thrift: ThriftReader, number: number): RowGroupPlace {
   const { at } = thrift;
   let rows = 0;
   let offset = Number.POSITIVE_INFINITY;
@@ -200,11 +215,11 @@ function placeOfRowGroup(thrift: ThriftReader): RowGroupPlace {
       });
     if (field === 3) rows = thrift.count();
   });
-  return { at, rows, offset };
+  return { at, rows, number, offset };
 }
 
 /** The chunks of the leaves of `wanted`, by their position in the schema. @throws BrokenParquet */
-export function readRowGroup(bytes: Buffer, { at }: RowGroupPlace, wanted: ReadonlySet<number>): ReadonlyMap<number, ChunkPlace> {
+export function readRowGroup(bytes: Buffer, { at, number }: RowGroupPlace, wanted: ReadonlySet<number>): ReadonlyMap<number, ChunkPlace> {
   const thrift = new ThriftReader(bytes, at);
   const chunks = new Map<number, ChunkPlace>();
   thrift.struct((field) => {
@@ -214,14 +229,14 @@ export function readRowGroup(bytes: Buffer, { at }: RowGroupPlace, wanted: Reado
       const { place, encrypted, otherFile } = readChunk(thrift);
       if (encrypted) throw new EncryptedParquet();
       if (otherFile) throw new BrokenParquet('its columns are in other files');
-      if (place !== undefined) chunks.set(position, place);
+      if (place !== undefined) chunks.set(position, { ...place, rowGroup: number });
     });
   });
   return chunks;
 }
 
 interface Chunk {
-  place: ChunkPlace | undefined;
+  place: ChunkMetadata | undefined;
   encrypted: boolean;
   otherFile: boolean;
 }
@@ -236,13 +251,15 @@ function readChunk(thrift: ThriftReader): Chunk {
   return chunk;
 }
 
-function readChunkMetadata(thrift: ThriftReader): ChunkPlace {
+function readChunkMetadata(thrift: ThriftReader): ChunkMetadata {
+  const path: string[] = [];
   let codec = 0;
   let values = 0;
   let sizeBytes = 0;
   let data = 0;
   let dictionary = 0;
   thrift.struct((field) => {
+    if (field === 3) thrift.list(() => path.push(thrift.binary().toString('utf8')));
     if (field === 4) codec = thrift.count();
     if (field === 5) values = thrift.count();
     if (field === 7) sizeBytes = thrift.count();
@@ -250,7 +267,7 @@ function readChunkMetadata(thrift: ThriftReader): ChunkPlace {
     if (field === 11) dictionary = thrift.count();
   });
   // Some writers say 0 for no dictionary, and some older ones place it where the data pages are.
-  return { codec, values, sizeBytes, offset: dictionary > 0 && dictionary < data ? dictionary : data };
+  return { path: path.join('.'), codec, values, sizeBytes, offset: dictionary > 0 && dictionary < data ? dictionary : data };
 }
 
 export interface PageHeader {

@@ -5,6 +5,7 @@ import type { RandomAccess } from '../file/random-access.ts';
 import { BrokenParquet, CutOff } from '../file/thrift.ts';
 import { loadCodec, unpackPage } from './compression.ts';
 import { HybridReader } from './hybrid.ts';
+import { ReusedBytes } from './reused.ts';
 import { Dictionary, type LeafType, type LeafValues, type ValueReader, valueReader } from './values.ts';
 
 /** A page, whatever it unpacks to, is held in memory. Writers make pages of a megabyte, or of a row group of some hundred thousand rows. */
@@ -17,6 +18,16 @@ const RLE = 3;
 const PLAIN_DICTIONARY = 2;
 
 export class LargePage extends Error {}
+
+/** What is wrong with a page, its cause, and which one it is. */
+export class PageError extends Error {
+  override readonly cause: BrokenParquet | LargePage;
+
+  constructor(page: string, cause: BrokenParquet | LargePage) {
+    super(page);
+    this.cause = cause;
+  }
+}
 
 export interface DataPage<T> {
   /** Values, with nulls and empty lists. */
@@ -38,8 +49,13 @@ export class ChunkPages<T> {
   readonly #values: LeafValues<T>;
   readonly #levels: ChunkLevels;
   #at: number;
-  #window: Buffer = Buffer.alloc(0);
+  /** Bytes of the file from `#at` on. */
+  readonly #window = new ReusedBytes();
+  /** The page that was given last. */
+  readonly #page = new ReusedBytes();
   #given = 0;
+  /** Data pages that have been read. */
+  #pages = 0;
   #dictionary: Dictionary<T> | undefined;
 
   constructor(file: RandomAccess, place: ChunkPlace, type: LeafType, levels: ChunkLevels, values: LeafValues<T>) {
@@ -52,42 +68,61 @@ export class ChunkPages<T> {
     this.#at = place.offset;
   }
 
-  /** undefined: all values have been given. @throws BrokenParquet, LargePage, LargeValue; those of the file */
+  /** undefined: all values have been given. @throws PageError, LargeValue; those of the file */
   async next(): Promise<DataPage<T> | undefined> {
     await loadCodec(this.#place.codec);
     while (this.#given < this.#place.values) {
-      const header = await this.#header();
-      if (header.packedBytes > MAX_PAGE_BYTES || header.sizeBytes > MAX_PAGE_BYTES)
-        throw new LargePage(
-          `A page of ${Math.max(header.packedBytes, header.sizeBytes)} bytes is larger than the ${MAX_PAGE_BYTES} that are read`,
-        );
-      if (header.kind === 'other') {
-        this.#at += header.packedBytes;
-        this.#window = this.#window.subarray(header.packedBytes);
-        continue;
+      const from = this.#at;
+      let name = `page ${this.#pages}`;
+      try {
+        // Writers that count too few bytes leave out the header of the dictionary: no data page is as short.
+        if (from >= this.#place.offset + this.#place.sizeBytes)
+          throw new BrokenParquet('the pages of a column have fewer values than the column');
+        const header = await this.#header();
+        if (header.kind === 'dictionary') name = 'the dictionary';
+        const page = await this.#read(header);
+        if (page !== undefined) return page;
+      } catch (error) {
+        if (!(error instanceof BrokenParquet || error instanceof LargePage)) throw error;
+        const { path, rowGroup } = this.#place;
+        throw new PageError(`${name} of the column ${JSON.stringify(path)} in row group ${rowGroup}, at byte ${from}`, error);
       }
-      const packed = await this.#take(header.packedBytes);
-      if (header.checksum !== undefined && crc32(packed) !== header.checksum)
-        throw new BrokenParquet('a page does not have the checksum that its header tells');
-      this.#file.charge(header.sizeBytes);
-      if (header.kind === 'dictionary') {
-        if (this.#dictionary !== undefined) throw new BrokenParquet('a column has two dictionaries');
-        if (header.encoding !== 0 && header.encoding !== PLAIN_DICTIONARY)
-          throw new BrokenParquet(`a dictionary has the encoding ${header.encoding}, which is not read`);
-        const bytes = unpackPage(packed, this.#place.codec, header.sizeBytes);
-        this.#dictionary = new Dictionary(bytes, header.values, this.#type, this.#values);
-        continue;
-      }
-      this.#given += header.values;
-      if (this.#given > this.#place.values) throw new BrokenParquet('the pages of a column have more values than the column');
-      if (header.values === 0) continue;
-      return header.kind === 'data' ? this.#dataPage(header, packed) : this.#secondDataPage(header, packed);
     }
     return undefined;
   }
 
+  /** undefined: it has no values of the column. */
+  async #read(header: PageHeader): Promise<DataPage<T> | undefined> {
+    if (header.packedBytes > MAX_PAGE_BYTES || header.sizeBytes > MAX_PAGE_BYTES)
+      throw new LargePage(
+        `A page of ${Math.max(header.packedBytes, header.sizeBytes)} bytes is larger than the ${MAX_PAGE_BYTES} that are read`,
+      );
+    if (header.kind === 'other') {
+      this.#pass(header.packedBytes);
+      return undefined;
+    }
+    const packed = await this.#take(header.packedBytes);
+    if (header.checksum !== undefined) compareChecksum(packed, header.checksum);
+    this.#file.charge(header.sizeBytes);
+    if (header.kind === 'dictionary') {
+      if (this.#dictionary !== undefined) throw new BrokenParquet('a column has two dictionaries');
+      if (header.encoding !== 0 && header.encoding !== PLAIN_DICTIONARY)
+        throw new BrokenParquet(`a dictionary has the encoding ${header.encoding}, which is not read`);
+      // The dictionary keeps it.
+      const bytes = Buffer.from(unpackPage(packed, this.#place.codec, header.sizeBytes));
+      this.#dictionary = new Dictionary(bytes, header.values, this.#type, this.#values);
+      return undefined;
+    }
+    this.#given += header.values;
+    if (this.#given > this.#place.values) throw new BrokenParquet('the pages of a column have more values than the column');
+    const page =
+      header.values === 0 ? undefined : header.kind === 'data' ? this.#dataPage(header, packed) : this.#secondDataPage(header, packed);
+    this.#pages++;
+    return page;
+  }
+
   #dataPage(header: PageHeader, packed: Buffer): DataPage<T> {
-    const bytes = unpackPage(packed, this.#place.codec, header.sizeBytes);
+    const bytes = this.#page.replace(unpackPage(packed, this.#place.codec, header.sizeBytes));
     let at = 0;
     const levels = (max: number, encoding: number): HybridReader | undefined => {
       if (max === 0) return undefined;
@@ -109,12 +144,12 @@ export class ChunkPages<T> {
     if (from > packed.length || from > header.sizeBytes) throw new BrokenParquet('a page ends within its levels');
     const { repetition, definition } = this.#levels;
     const codec = header.packed ? this.#place.codec : 0;
-    const bytes = unpackPage(packed.subarray(from), codec, header.sizeBytes - from);
+    const bytes = this.#page.replace(packed.subarray(0, from), unpackPage(packed.subarray(from), codec, header.sizeBytes - from));
     return {
       count: header.values,
-      repetitions: repetition === 0 ? undefined : new HybridReader(packed, 0, repetitionBytes, widthOf(repetition)),
-      definitions: definition === 0 ? undefined : new HybridReader(packed, repetitionBytes, from, widthOf(definition)),
-      values: this.#valuesOf(bytes, 0, header.encoding),
+      repetitions: repetition === 0 ? undefined : new HybridReader(bytes, 0, repetitionBytes, widthOf(repetition)),
+      definitions: definition === 0 ? undefined : new HybridReader(bytes, repetitionBytes, from, widthOf(definition)),
+      values: this.#valuesOf(bytes, from, header.encoding),
     };
   }
 
@@ -128,9 +163,8 @@ export class ChunkPages<T> {
     for (let bytes = FIRST_HEADER_BYTES; ; bytes *= 8) {
       await this.#fill(bytes);
       try {
-        const header = readPageHeader(this.#window);
-        this.#window = this.#window.subarray(header.headerBytes);
-        this.#at += header.headerBytes;
+        const header = readPageHeader(this.#window.bytes);
+        this.#pass(header.headerBytes);
         return header;
       } catch (error) {
         if (!(error instanceof CutOff) || bytes >= MAX_HEADER_BYTES || this.#at + this.#window.length >= this.#file.dataBytes) throw error;
@@ -138,13 +172,18 @@ export class ChunkPages<T> {
     }
   }
 
+  /** The next bytes, until more are read. */
   async #take(bytes: number): Promise<Buffer> {
     await this.#fill(bytes);
     if (this.#window.length < bytes) throw new BrokenParquet('a page goes on behind the end of the data');
-    const taken = this.#window.subarray(0, bytes);
-    this.#window = this.#window.subarray(bytes);
-    this.#at += bytes;
+    const taken = this.#window.bytes.subarray(0, bytes);
+    this.#pass(bytes);
     return taken;
+  }
+
+  #pass(bytes: number): void {
+    this.#at += bytes;
+    this.#window.drop(bytes);
   }
 
   /** At least so many bytes, unless the data end before. */
@@ -156,10 +195,21 @@ export class ChunkPages<T> {
     const wanted = Math.max(bytes - this.#window.length, Math.min(this.#file.windowBytes, rest));
     const to = Math.min(this.#file.dataBytes, from + wanted);
     if (to <= from) return;
-    const more = await this.#file.read(from, to);
-    this.#window = this.#window.length === 0 ? more : Buffer.concat([this.#window, more]);
+    this.#window.add(await this.#file.read(from, to));
   }
 }
+
+/**
+ * The checksum is that of the bytes behind the header as they stand in the file, in the second version with the levels.
+ *
+ * @see https://github.com/apache/parquet-format/blob/master/README.md#checksumming
+ */
+function compareChecksum(packed: Buffer, told: number): void {
+  const found = crc32(packed);
+  if (found !== told) throw new BrokenParquet(`a page has the checksum ${hex(found)}, and its header tells ${hex(told)}`);
+}
+
+const hex = (checksum: number): string => checksum.toString(16).padStart(8, '0');
 
 function emptyPage(type: LeafType): never {
   throw new BrokenParquet(`a page of ${type.physical} ends within its values`);

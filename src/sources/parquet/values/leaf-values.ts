@@ -71,8 +71,28 @@ export function datatypeOf({ physical, annotation }: Leaf): string | undefined {
 /** Whether the values of a column are texts, and none has a datatype. */
 export const hasNoDatatype = ({ annotation: { kind } }: Leaf): boolean => kind === 'text' || kind === 'uuid';
 
+/** See `Accessor.isPlain`. @param typed whether the values are those of `leafValues`, not of `writtenValues` */
+export function isPlain({ physical, annotation: { kind } }: Leaf, typed: boolean): boolean {
+  if (kind === 'none') return physical === 'INT32' || physical === 'INT64' || physical === 'BOOLEAN';
+  return kind === 'integer' || kind === 'date' || kind === 'uuid' || (kind === 'decimal' && !typed);
+}
+
 /** @throws BrokenParquet — the annotation does not fit the physical type */
-export function leafValues(leaf: Leaf): LeafValues<LeafValue> {
+export const leafValues = (leaf: Leaf): LeafValues<LeafValue> => valuesOf(leaf, TYPED);
+
+/** The same values as they are written, without datatypes. @throws BrokenParquet as `leafValues` */
+export const writtenValues = (leaf: Leaf): LeafValues<string | UnreadableValue> => valuesOf(leaf, WRITTEN);
+
+/** What numbers become that are not written in their canonical form. */
+interface NumberForms<T> {
+  double(value: number): T;
+  /** @param digits of the unscaled value, with its sign */
+  decimal(digits: string, scale: number): T;
+  /** As `decimal`, for the scales of prices and measures: 1 to 4. */
+  shortDecimal(value: number, scale: number): T;
+}
+
+function valuesOf<T>(leaf: Leaf, forms: NumberForms<T>): LeafValues<T | string | UnreadableValue> {
   const { physical, annotation } = leaf;
   const isInteger = physical === 'INT32' || physical === 'INT64';
   const isBytes = physical === 'BYTE_ARRAY' || physical === 'FIXED_LEN_BYTE_ARRAY';
@@ -103,32 +123,33 @@ export function leafValues(leaf: Leaf): LeafValues<LeafValue> {
     }
   })();
   if (!fits) throw new BrokenParquet(`a column of ${physical} is annotated as ${annotation.kind}`);
-  const integer = integersOf(leaf);
+  const integer = integersOf(leaf, forms);
   return {
     ofBoolean: (value) => (value ? 'true' : 'false'),
     ofInteger: integer,
     ofLong: integer,
-    ofFloat: (value, bits) => doubleValue(bits === 32 ? shortestSingle(value) : value),
+    ofFloat: (value, bits) => forms.double(bits === 32 ? shortestSingle(value) : value),
     ofInt96: (bytes, at) =>
       int96Of(bytes, at) ?? new UnreadableValue('The timestamp has a time beyond 24 hours', bytes.toString('hex', at, at + 12)),
     ofText: annotation.kind === 'text' ? text : undefined,
-    ofBytes: bytesOf(annotation),
+    ofBytes: bytesOf(annotation, forms),
   };
 }
 
 const NOT_ASCII = /[^\x00-\x7f]/;
 
-const text = (value: string, ascii: boolean): LeafValue =>
+const text = (value: string, ascii: boolean): string | UnreadableValue =>
   ascii || !NOT_ASCII.test(value) || isUtf8(Buffer.from(value, 'latin1'))
     ? value
     : new UnreadableValue('The text is not valid UTF-8', excerpt(JSON.stringify(value)));
 
-function integersOf({ annotation }: Leaf): (value: number | bigint) => LeafValue {
+function integersOf<T>({ annotation }: Leaf, forms: NumberForms<T>): (value: number | bigint) => T | string | UnreadableValue {
   switch (annotation.kind) {
     case 'decimal': {
       const { scale } = annotation;
+      const isShort = scale > 0 && scale <= 4;
       return (value) =>
-        typeof value === 'number' && scale > 0 && scale <= 4 ? shortDecimal(value, scale) : decimal(integerText(value), scale);
+        isShort && typeof value === 'number' ? forms.shortDecimal(value, scale) : forms.decimal(integerText(value), scale);
     }
     case 'date':
       return dates();
@@ -164,7 +185,8 @@ function integerText(value: number | bigint): string {
   return (UP_TO_THREE[highest] as string) + (THREE_DIGITS[high - highest * 1e3] as string) + low;
 }
 
-const REMEMBERED_DAYS = 1 << 12;
+/** Days of 45 years, so that those of most columns do not take each other's places. */
+const REMEMBERED_DAYS = 1 << 14;
 
 /** Columns repeat their days. */
 function dates(): (value: number | bigint) => string {
@@ -188,16 +210,16 @@ function timestamp(unit: TimeUnit, utc: boolean): (value: number | bigint) => st
   return (value) => dateTimeOf(value, unit) + zone;
 }
 
-function bytesOf(annotation: Annotation): (bytes: Buffer) => LeafValue {
+function bytesOf<T>(annotation: Annotation, forms: NumberForms<T>): (bytes: Buffer) => T | string {
   switch (annotation.kind) {
     case 'decimal': {
       const { scale } = annotation;
-      return (bytes) => decimal(bigEndian(bytes), scale);
+      return (bytes) => forms.decimal(bigEndian(bytes), scale);
     }
     case 'uuid':
       return (bytes) => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
     case 'float16':
-      return (bytes) => doubleValue(half(bytes.readUInt16LE(0)));
+      return (bytes) => forms.double(half(bytes.readUInt16LE(0)));
     case 'interval':
       return durationOf;
     default:
@@ -205,13 +227,11 @@ function bytesOf(annotation: Annotation): (bytes: Buffer) => LeafValue {
   }
 }
 
-/** @param digits of the unscaled value, with its sign */
-function decimal(digits: string, scale: number): TypedValue {
-  if (scale === 0) return new TypedValue(digits, DECIMAL);
+function writtenDecimal(digits: string, scale: number): string {
+  if (scale === 0) return digits;
   const minus = digits.startsWith('-') ? '-' : '';
   const all = (minus === '' ? digits : digits.slice(1)).padStart(scale + 1, '0');
-  const written = `${minus}${all.slice(0, -scale)}.${all.slice(-scale)}`;
-  return new TypedValue(canonicalDecimal(written), DECIMAL, written);
+  return `${minus}${all.slice(0, -scale)}.${all.slice(-scale)}`;
 }
 
 /** By scale: what stands behind the whole number, as written and in canonical form. */
@@ -220,16 +240,36 @@ const FRACTIONS = [1, 2, 3, 4].map((scale) => {
   return { one: 10 ** scale, written, canonical: written.map((fraction) => fraction.replace(/\.?0*$/, '')) };
 });
 
-/** As `decimal`, for the scales of prices and measures. */
-function shortDecimal(value: number, scale: number): TypedValue {
-  const { one, written, canonical } = FRACTIONS[scale - 1] as (typeof FRACTIONS)[number];
+/** The number before the point, with the sign of the value, and the position of what is behind it in `FRACTIONS`. */
+function partsOf(value: number, one: number): [whole: string, fraction: number] {
   const size = Math.abs(value);
   const whole = Math.floor(size / one);
-  const fraction = size - whole * one;
-  const text = value < 0 ? `-${integerText(whole)}` : integerText(whole);
-  const asWritten = text + (written[fraction] as string);
-  return new TypedValue(written[fraction] === canonical[fraction] ? asWritten : text + (canonical[fraction] as string), DECIMAL, asWritten);
+  return [value < 0 ? `-${integerText(whole)}` : integerText(whole), size - whole * one];
 }
+
+const TYPED: NumberForms<TypedValue> = {
+  double: doubleValue,
+  decimal(digits, scale) {
+    const written = writtenDecimal(digits, scale);
+    return new TypedValue(scale === 0 ? written : canonicalDecimal(written), DECIMAL, written);
+  },
+  shortDecimal(value, scale) {
+    const { one, written, canonical } = FRACTIONS[scale - 1] as (typeof FRACTIONS)[number];
+    const [whole, fraction] = partsOf(value, one);
+    const text = whole + (written[fraction] as string);
+    return new TypedValue(written[fraction] === canonical[fraction] ? text : whole + (canonical[fraction] as string), DECIMAL, text);
+  },
+};
+
+const WRITTEN: NumberForms<string> = {
+  double: (value) => doubleValue(value).written,
+  decimal: writtenDecimal,
+  shortDecimal(value, scale) {
+    const { one, written } = FRACTIONS[scale - 1] as (typeof FRACTIONS)[number];
+    const [whole, fraction] = partsOf(value, one);
+    return whole + (written[fraction] as string);
+  },
+};
 
 /** Digits of a number in two's complement. */
 function bigEndian(bytes: Buffer): string {
@@ -271,9 +311,6 @@ export function converted<T>(values: LeafValues<LeafValue>, convert: (value: Lea
     ofBytes: (bytes) => convert(values.ofBytes(bytes)),
   };
 }
-
-/** A value without its datatype, as it is written. */
-export const written = (value: LeafValue): string | UnreadableValue => (value instanceof TypedValue ? value.written : value);
 
 /** Values as nodes of JSON, for paths. @param datatype of plain texts */
 export function nodesOf(datatype: string | undefined): (value: LeafValue) => unknown {

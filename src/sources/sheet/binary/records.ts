@@ -9,6 +9,8 @@ import { damaged } from '../package/archive.ts';
 export interface RecordHandler {
   /** True: what follows is not read. */
   readonly ended: boolean;
+  /** The source may end here. */
+  readonly mayEnd?: boolean;
   /**
    * @param bytes the content of the record; they belong to the handler until it returns
    * @returns false: the record was not taken; it comes again after a pause
@@ -46,6 +48,7 @@ export class Records {
     if (this.#handler.ended) return false;
     if (!this.#more) {
       if (this.#ended) {
+        if (this.#handler.mayEnd === true) return false;
         // BrtEnd… and EOF records tell the end, so that a file that was cut off is noticed.
         throw damaged(this.#input, 'it ends before its last record');
       }

@@ -233,8 +233,16 @@ function checkBegin(type: number, bytes: Buffer, input: string): void {
 const shortText = (bytes: Buffer, at: number): string =>
   characters(bytes, at + 3, bytes.readUInt16LE(at), (bytes.readUInt8(at + 2) & 1) === 1);
 
+/** There is no such record: where bytes are zero, the file was not written to the end. */
+const NO_TYPE = 0;
+
+/** The upper bytes of all types of records. Behind damaged bytes, others come up soon. @see [MS-XLS] 2.3 */
+const TYPE_GROUPS: ReadonlySet<number> = new Set([0x00, 0x01, 0x02, 0x04, 0x08, 0x10]);
+
 class RowReader implements RecordHandler {
   ended = false;
+  /** The sheet has ended. */
+  mayEnd = false;
   readonly #cells: BinaryCells;
   readonly #input: string;
   readonly #maxBytes: number;
@@ -257,6 +265,14 @@ class RowReader implements RecordHandler {
       this.#first = false;
       checkBegin(type, bytes, this.#input);
     }
+    if (this.mayEnd) {
+      // Where bytes are damaged, a record seems to begin anywhere, and may look like an end.
+      if (type !== TYPE.begin && type !== NO_TYPE) throw damaged(this.#input, 'its sheet seems to end within its records');
+      this.ended = true;
+      return true;
+    }
+    if (type === NO_TYPE) throw damaged(this.#input, 'bytes between its records are zero');
+    if (!TYPE_GROUPS.has(type >> 8)) throw damaged(this.#input, `a record has the type ${type}, which there is not`);
     if (this.#text !== undefined) {
       if (type === TYPE.continued) {
         this.#text.add(bytes, true);
@@ -269,7 +285,7 @@ class RowReader implements RecordHandler {
     else if (type === TYPE.end) {
       if (--this.#depth === 0) {
         this.#cells.end();
-        this.ended = true;
+        this.mayEnd = true;
       }
     } else if (this.#depth === 1) return this.#inSheet(type, bytes);
     return true;

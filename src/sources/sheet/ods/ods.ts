@@ -25,6 +25,8 @@ const NAMESPACES: Readonly<Record<string, string>> = {
 };
 
 const CONTENT = 'content.xml';
+/** The whole document, encrypted: the only part of it, since ODF 1.4. */
+const ENCRYPTED = 'encrypted-package';
 
 /** @throws Fault source/missing — no such sheet; source/malformed, source/type, source/refused, limit/exceeded */
 export async function openOds(archive: Archive, options: ReadOptions): Promise<SheetReader> {
@@ -70,6 +72,7 @@ async function checkManifest(archive: Archive, options: ReadOptions): Promise<vo
   };
   if (archive.has(manifest)) await new Part(archive, manifest, handler, NAMESPACES, options).read();
   if (archive.has(CONTENT)) return;
+  if (archive.has(ENCRYPTED)) throw encryptedFault(input);
   if (!archive.has('[Content_Types].xml')) throw archive.missing(CONTENT);
   throw new Fault('source/type', 'The input is an Office Open XML file, and its name or the request says that it is ODS', {
     place: { input },

@@ -199,6 +199,8 @@ export class OdsRows implements TagHandler {
         return dateCell(value('office:date-value'), this.#shown(tokens));
       case 'time':
         return timeOfDuration(value('office:time-value'), this.#shown(tokens));
+      case 'void':
+        return '';
       case 'string':
         return this.#isError ? undefined : tokens.attribute('office:string-value');
       default:
@@ -216,7 +218,13 @@ export class OdsRows implements TagHandler {
     if (isParagraph) {
       if (this.#paragraphs++ > 0) this.#text += '\n';
       this.wantsText = this.#wanted && (this.#value === undefined || this.#isError);
-    } else if (!this.wantsText || name === 'office:annotation' || name === 'text:note' || name.startsWith('draw:')) {
+    } else if (
+      !this.wantsText ||
+      name === 'office:annotation' ||
+      name === 'text:note' ||
+      name === 'text:ruby-text' ||
+      name.startsWith('draw:')
+    ) {
       if (this.#depth === this.#cellDepth + 1 || this.wantsText) {
         this.#skippedDepth = this.#depth;
         this.wantsText = false;

@@ -8,11 +8,12 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { crc32, createInflateRaw, type ZlibOptions } from 'node:zlib';
-import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
+import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 import { excerpt, Fault } from '../../../core/fault.ts';
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault } from '../../../core/limits.ts';
 import { copyToScratch, filesOf, type ScratchFile } from '../../scratch-file.ts';
 import type { FileOptions, ReadOptions } from '../../source.ts';
+import { archiveExtent, type Extent } from './extent.ts';
 
 const LOCAL_HEADER = [0x50, 0x4b, 0x03, 0x04];
 const COMPOUND_FILE = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
@@ -30,6 +31,7 @@ export class Archive {
   readonly #packedBytes: number;
   readonly #input: string;
   readonly #files: FileOptions;
+  readonly #reader: ExtentReader;
   readonly #file: ScratchFile;
   readonly #zip: ZipFile;
   readonly #parts: ReadonlyMap<string, Entry>;
@@ -38,6 +40,7 @@ export class Archive {
     input: string,
     packedBytes: number,
     files: FileOptions,
+    reader: ExtentReader,
     file: ScratchFile,
     zip: ZipFile,
     parts: ReadonlyMap<string, Entry>,
@@ -45,6 +48,7 @@ export class Archive {
     this.#input = input;
     this.#packedBytes = packedBytes;
     this.#files = files;
+    this.#reader = reader;
     this.#file = file;
     this.#zip = zip;
     this.#parts = parts;
@@ -61,11 +65,14 @@ export class Archive {
     const files = filesOf(options);
     const { file, sizeBytes: size } = await copyToScratch(bytes, files);
     try {
-      await checkKind(file.handle, size, name);
-      const zip = await fromFdPromise(file.handle.fd, { lazyEntries: true, autoClose: false }).catch((cause: unknown) => {
-        throw damaged(name, (cause as Error).message, cause);
-      });
-      return new Archive(name, size, files, file, zip, await directoryOf(zip, name));
+      const { from, to } = await findArchive(file.handle, size, name);
+      const reader = new ExtentReader(file.handle, from);
+      const zip = await fromRandomAccessReaderPromise(reader, to - from, { lazyEntries: true, autoClose: false }).catch(
+        (cause: unknown) => {
+          throw damaged(name, (cause as Error).message, cause);
+        },
+      );
+      return new Archive(name, size, files, reader, file, zip, await directoryOf(zip, name));
     } catch (error) {
       await file.close();
       throw error;
@@ -134,7 +141,7 @@ export class Archive {
   async *#packed(part: string, start: number, length: number): AsyncGenerator<Uint8Array, void, undefined> {
     for (let at = start; at < start + length; ) {
       const wanted = Math.min(READ_BYTES, start + length - at);
-      const { bytesRead, buffer } = await this.#file.handle.read(Buffer.allocUnsafeSlow(wanted), 0, wanted, at);
+      const { bytesRead, buffer } = await this.#reader.bytesAt(Buffer.allocUnsafeSlow(wanted), at);
       if (bytesRead === 0) throw damaged(this.#input, `the part ${part} ends too early`);
       at += bytesRead;
       yield buffer.subarray(0, bytesRead);
@@ -160,11 +167,38 @@ export class Archive {
 /** Names of parts are compared without regard to case. @see ECMA-376 part 2, 6.2.2.3 */
 const keyOf = (part: string): string => part.replace(/^\/+/, '').toLowerCase();
 
-async function checkKind(handle: FileHandle, size: number, input: string): Promise<void> {
+/** Reads an archive that begins somewhere in a file. */
+class ExtentReader extends RandomAccessReader {
+  readonly #handle: FileHandle;
+  readonly #from: number;
+
+  constructor(handle: FileHandle, from: number) {
+    super();
+    this.#handle = handle;
+    this.#from = from;
+  }
+
+  /** Fills the buffer, as far as the file goes. @param position in the archive */
+  bytesAt(buffer: Buffer, position: number): Promise<{ bytesRead: number; buffer: Buffer }> {
+    return this.#handle.read(buffer, 0, buffer.length, this.#from + position);
+  }
+
+  override read(buffer: Buffer, offset: number, length: number, position: number, callback: (error: Error | null) => void): void {
+    this.bytesAt(buffer.subarray(offset, offset + length), position).then(
+      ({ bytesRead }) => callback(bytesRead < length ? new Error('it ends too early') : null),
+      callback,
+    );
+  }
+}
+
+async function findArchive(handle: FileHandle, size: number, input: string): Promise<Extent> {
   const { buffer: head } = await handle.read(Buffer.alloc(8), 0, 8, 0);
   const begins = (mark: readonly number[]): boolean => mark.every((byte, i) => head[i] === byte);
-  if (begins(LOCAL_HEADER)) return;
   if (begins(COMPOUND_FILE)) throw (await isEncryptedPackage(handle, size)) ? encryptedFault(input) : binaryFault(input);
+  const extent = await archiveExtent(handle, size, input);
+  if (extent !== undefined) return extent;
+  // One that is cut off: the directory says what is missing.
+  if (begins(LOCAL_HEADER)) return { from: 0, to: size };
   throw new Fault('source/malformed', size === 0 ? 'The input is empty' : 'The input should be a workbook (a zip archive), and is none', {
     place: { input },
     hint: size === 0 ? 'Check what writes the file' : 'Compare the ending of the file name with the file; a CSV file must be named .csv',
@@ -183,7 +217,10 @@ async function isEncryptedPackage(handle: FileHandle, size: number): Promise<boo
 }
 
 export const encryptedFault = (input: string): Fault =>
-  new Fault('source/refused', 'The workbook is encrypted', { place: { input }, hint: 'Save it without a password' });
+  new Fault('source/refused', 'The workbook is encrypted', {
+    place: { input },
+    hint: 'Open it in a spreadsheet program with its password, and save it without one',
+  });
 
 const binaryFault = (input: string): Fault =>
   new Fault('source/type', 'The input is a workbook of Excel 97–2003 (XLS), and its name or the request says otherwise', {

@@ -88,6 +88,12 @@ export function choose<S extends Sheet>(
   }
   const numbered = /^[1-9]\d*$/.test(wanted) ? sheets[Number(wanted) - 1] : undefined;
   if (numbered !== undefined) return { sheet: numbered, area: WHOLE };
+  const decoded = named(sheets, withoutEscapes(wanted));
+  if (decoded !== undefined)
+    throw new Fault('source/missing', `The workbook has no sheet, range or name ${JSON.stringify(wanted)}`, {
+      place,
+      hint: `In a path, the name of a sheet stands as it is: #${decoded.name}. It is percent-encoded in a URL alone`,
+    });
   const near = /^\d+$/.test(wanted)
     ? []
     : nearest(
@@ -105,9 +111,17 @@ export function choose<S extends Sheet>(
 const named = <T extends { readonly name: string }>(all: readonly T[], name: string): T | undefined =>
   all.find((one) => one.name === name) ?? all.find((one) => one.name.toLowerCase() === name.toLowerCase());
 
-/** `'Bob''s sheet'!A1:B2`, and `$Sheet1.$A$1:.$B$2` as ODS writes it. */
+function withoutEscapes(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** `'Bob''s sheet'!A1:B2` or `Bob's sheet!A1:B2`, and `$Sheet1.$A$1:.$B$2` as ODS writes it. */
 function split(text: string): { readonly sheet: string | undefined; readonly cells: string } {
-  const [, quoted, plain, cells] = /^\$?(?:'((?:[^']|'')+)'|([^'!]+?))[!.](?=\$?[A-Za-z]|\$?\d)(.*)$/s.exec(text) ?? [];
+  const [, quoted, plain, cells] = /^\$?(?:'((?:[^']|'')+)'|([^'!][^!]*?))[!.](?=\$?[A-Za-z]|\$?\d)(.*)$/s.exec(text) ?? [];
   const sheet = quoted === undefined ? plain : quoted.replaceAll("''", "'");
   return { sheet, cells: (cells ?? text).replace(/:.*[!.](?=[$A-Za-z\d]+$)/s, ':').replaceAll('$', '') };
 }

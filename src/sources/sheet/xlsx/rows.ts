@@ -25,7 +25,11 @@ export class XlsxRows implements TagHandler {
   readonly #input: string;
   #tokens: Tokens | undefined;
   #row = -1;
+  /** Its number in references. */
+  #number = '';
   #column = -1;
+  /** By column: the 1-based row in which it had a cell last. */
+  readonly #lastRows = new Uint32Array(MAX_COLUMNS);
   /** Of the current cell. */
   #type: string | undefined;
   #style = 0;
@@ -33,7 +37,8 @@ export class XlsxRows implements TagHandler {
   #hasValue = false;
   #hasFormula = false;
   #wanted = false;
-  #inHint = false;
+  /** Within a phonetic hint or an extension: what stands there is no value. */
+  #isBeside = false;
   /** Within `sheetData`: other elements of the part have rows and texts, too. */
   #inData = false;
 
@@ -56,14 +61,16 @@ export class XlsxRows implements TagHandler {
         return;
       case 'v':
       case 't':
+        if (this.#isBeside) return;
         this.#hasValue = true;
-        this.wantsText = this.#wanted && !this.#inHint;
+        this.wantsText = this.#wanted;
         return;
       case 'f':
         this.#hasFormula = true;
         return;
       case 'rPh':
-        this.#inHint = true;
+      case 'extLst':
+        this.#isBeside = true;
         return;
       case 'row':
         this.#openRow(tokens);
@@ -85,7 +92,8 @@ export class XlsxRows implements TagHandler {
         if (this.#wanted) this.#table.cell(this.#column, this.#value());
         return;
       case 'rPh':
-        this.#inHint = false;
+      case 'extLst':
+        this.#isBeside = false;
         return;
       case 'row':
         if (this.#table.end()) (this.#tokens as Tokens).paused = true;
@@ -110,20 +118,34 @@ export class XlsxRows implements TagHandler {
   #openRow(tokens: Tokens): void {
     const number = tokens.attribute('r');
     const row = number === undefined ? this.#row + 1 : Number(number) - 1;
-    if (!(row > this.#row && row < MAX_ROWS)) tokens.fail(`There is a row ${number ?? row + 1} behind row ${this.#row + 1}`);
+    if (!(Number.isInteger(row) && row >= 0 && row < MAX_ROWS))
+      tokens.fail(`There is a row ${number ?? row + 1} in the sheet ${this.#table.sheet}, which cannot be`);
+    if (row <= this.#row) {
+      const order = row === this.#row ? `two rows ${row + 1}` : `a row ${row + 1} behind row ${this.#row + 1}`;
+      tokens.fail(`There ${row === this.#row ? 'are' : 'is'} ${order} in the sheet ${this.#table.sheet}`, undefined, SORT_ROWS);
+    }
     if (isTrue(tokens.attribute('hidden'))) this.hiddenRows++;
     this.#row = row;
+    this.#number = String(row + 1);
     this.#column = -1;
     this.#table.begin(row);
   }
 
+  /** Cells of a row may come in any order. */
   #openCell(tokens: Tokens): void {
     const reference = tokens.attribute('r');
-    const column = reference === undefined ? this.#column + 1 : columnOf(reference);
-    if (!(column > this.#column && column < MAX_COLUMNS)) {
+    const column = reference === undefined ? this.#column + 1 : this.#columnOf(reference);
+    if (!(column >= 0 && column < MAX_COLUMNS)) {
       const shown = reference ?? `in column ${column + 1}`;
       tokens.fail(`There is a cell ${shown} in row ${this.#row + 1} of the sheet ${this.#table.sheet}, where no such cell can be`);
     }
+    if (this.#lastRows[column] === this.#row + 1)
+      tokens.fail(
+        `The cell ${cellName(this.#table.sheet, this.#row, column)} is there twice`,
+        undefined,
+        'Delete one of them, or write the workbook again',
+      );
+    this.#lastRows[column] = this.#row + 1;
     this.#column = column;
     this.#wanted = this.#table.wants(column);
     this.#hasValue = false;
@@ -134,15 +156,28 @@ export class XlsxRows implements TagHandler {
     this.#text = '';
   }
 
+  /** 0-based, of a reference such as `AB12`; NaN: it is none of the row. */
+  #columnOf(reference: string): number {
+    let column = 0;
+    let i = 0;
+    for (; i < reference.length; i++) {
+      const letter = reference.charCodeAt(i) & ~32;
+      if (letter < 65 || letter > 90) break;
+      column = column * 26 + letter - 64;
+    }
+    const isOfRow = reference.length === i + this.#number.length && reference.endsWith(this.#number);
+    return i === 0 || i > 3 || !isOfRow ? Number.NaN : column - 1;
+  }
+
   #value(): CellValue {
     const text = this.#text;
-    if (!this.#hasValue) return this.#hasFormula ? UNCALCULATED : '';
+    // Some programs write an empty value for an empty cell.
+    if (!this.#hasValue || (text === '' && !MAY_BE_EMPTY.has(this.#type ?? 'n'))) return this.#hasFormula ? UNCALCULATED : '';
     switch (this.#type) {
       case 's':
         return this.#shared(text);
       case undefined:
       case 'n': {
-        if (text === '') return this.#hasFormula ? UNCALCULATED : '';
         const shown = this.#shown[this.#style];
         return shown === undefined || shown === 'number' ? numberCell(text) : serialCell(text, shown, this.#date1904);
       }
@@ -174,6 +209,9 @@ export class XlsxRows implements TagHandler {
   }
 }
 
+/** Types of cells whose value may be an empty text: texts, and an error without its name. */
+const MAY_BE_EMPTY: ReadonlySet<string> = new Set(['str', 'inlineStr', 'e']);
+
 /** Infinite, if the text is no whole number. */
 function indexOf(text: string): number {
   let index = 0;
@@ -185,14 +223,6 @@ function indexOf(text: string): number {
   return text === '' ? Number.POSITIVE_INFINITY : index;
 }
 
-/** 0-based, of a reference such as `AB12`; NaN: none. */
-function columnOf(reference: string): number {
-  let column = 0;
-  let i = 0;
-  for (; i < reference.length; i++) {
-    const letter = reference.charCodeAt(i) & ~32;
-    if (letter < 65 || letter > 90) break;
-    column = column * 26 + letter - 64;
-  }
-  return i === 0 || i > 3 ? Number.NaN : column - 1;
-}
+/** The rows of a sheet are read one at a time, and are records in the order of their numbers. */
+const SORT_ROWS =
+  'Rows are read as they come, so they must ascend: open the workbook in a spreadsheet program and save it again, which sorts them, or write its rows in order';

@@ -222,8 +222,14 @@ class StringReader implements TagHandler {
   }
 }
 
+const ESCAPES = /(?:_x[0-9A-Fa-f]{4}_)+/g;
+
 /** `_x000D_` stands for a character that XML cannot hold, and `_x005F_` for an underscore before such a text. @see ECMA-376 part 1, 22.9.2.19 */
 export function unescaped(text: string): string {
   if (!text.includes('_x')) return text;
-  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => toBytes(String.fromCharCode(Number.parseInt(code, 16))));
+  return text.replace(ESCAPES, (run) => {
+    const units = run.replace(/_x(....)_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+    // Two escapes may be one character. Half of one is none, and stays as it is written.
+    return toBytes(units.replace(/\p{Surrogate}/gu, (half) => `_x${half.charCodeAt(0).toString(16).toUpperCase()}_`));
+  });
 }

@@ -110,7 +110,7 @@ export class XmlScanner extends XmlWindow {
       case QUESTION:
         return this.#beginInstruction();
       default:
-        return at + 1 < bytes.length ? this.#startTag() : this.incomplete('a tag');
+        return this.#startTag() || this.incomplete('a tag');
     }
   }
 
@@ -120,10 +120,10 @@ export class XmlScanner extends XmlWindow {
   #characters(): boolean {
     const bytes = this.bytes;
     const from = this.at;
-    const { length } = bytes;
+    const { length } = this.text;
     let flags = 0;
     let to = from;
-    for (; to < length; to++) {
+    for (; ; to++) {
       const kind = TEXT_BYTE[bytes[to] as number] as number;
       if (kind === 0) continue;
       if (kind === ENDS) break;
@@ -160,18 +160,22 @@ export class XmlScanner extends XmlWindow {
 
   // ---- tags
 
-  /** Reads a start tag or an empty-element tag. */
+  /**
+   * Reads a start tag or an empty-element tag. False: the tag goes on beyond the window. Windows end anywhere in it, and the caller alone says
+   * so: the first time that compiled code comes to a call that it has not made before, V8 compiles all of the function again.
+   */
   #startTag(): boolean {
     const bytes = this.bytes;
     const text = this.text;
-    const { length } = bytes;
+    const { length } = text;
     const begin = this.at;
     let hash = 0;
     let i = begin + 1;
-    for (; i < length && NAME_BYTE[bytes[i] as number] === 1; i++) hash = hashStep(hash, bytes[i] as number);
-    if (i === length) return this.incomplete('a tag');
+    for (; NAME_BYTE[bytes[i] as number] === 1; i++) hash = hashStep(hash, bytes[i] as number);
+    if (i === length) return false;
     if (i === begin + 1) this.fail('There is a < that begins no tag', begin, 'Write &lt; for the character itself.');
     const nameEnd = i;
+    if (bytes[i] === GREATER && this.#leaf(nameEnd, hash)) return true;
     const spans = this.#spans;
     let count = 0;
     let values: string[] | undefined;
@@ -180,33 +184,33 @@ export class XmlScanner extends XmlWindow {
     while (c !== GREATER && c !== SLASH) {
       const spaced = i;
       while (isSpace(bytes[i])) i++;
-      if (i === length) return this.incomplete('a tag');
+      if (i === length) return false;
       c = bytes[i] as number;
       if (c === GREATER || c === SLASH) break;
       const from = i;
       let attributeHash = 0;
-      for (; i < length && NAME_BYTE[bytes[i] as number] === 1; i++) attributeHash = hashStep(attributeHash, bytes[i] as number);
+      for (; NAME_BYTE[bytes[i] as number] === 1; i++) attributeHash = hashStep(attributeHash, bytes[i] as number);
       const to = i;
       while (isSpace(bytes[i])) i++;
-      if (i === length) return this.incomplete('a tag');
+      if (i === length) return false;
       if (to === from) this.#failTag(`an unexpected ${excerpt(text[i] as string)}`, i, nameEnd);
       if (from === spaced) this.#failTag(`no space before the attribute ${this.shown(from, to)}`, from, nameEnd);
       if (bytes[i] !== EQUALS) this.#failTag(`an attribute ${this.shown(from, to)} without value`, from, nameEnd);
       i++;
       while (isSpace(bytes[i])) i++;
-      if (i === length) return this.incomplete('a tag');
+      if (i === length) return false;
       const quote = bytes[i] as number;
       if (quote !== QUOTE && quote !== APOSTROPHE)
         this.#failTag(`an attribute ${this.shown(from, to)} whose value is not quoted`, i, nameEnd);
       const valueFrom = ++i;
       let plain = true;
-      for (; i < length; i++) {
+      for (; ; i++) {
         c = bytes[i] as number;
         if (c === quote) break;
+        if (c === LESS && i === length) return false;
         if (c === LESS) this.#failTag(`an attribute ${this.shown(from, to)} whose value contains a <`, i, nameEnd, 'Write &lt; instead.');
         if (c === AMP || c < SPACE || c === 0xef) plain = false;
       }
-      if (i === length) return this.incomplete('a tag');
       const value = plain ? text.slice(valueFrom, i) : this.#attributeValue(valueFrom, i);
       if (bytes[from] === 0x78 && isDeclaration(text, from, to)) {
         declarations ??= [];
@@ -222,12 +226,12 @@ export class XmlScanner extends XmlWindow {
         else values.push(value);
       }
       i++;
-      if (i === length) return this.incomplete('a tag');
+      if (i === length) return false;
       c = bytes[i] as number;
     }
     const empty = c === SLASH;
     if (empty) i++;
-    if (i === length) return this.incomplete('a tag');
+    if (i === length) return false;
     if (bytes[i] !== GREATER) this.#failTag('an unexpected /', i - 1, nameEnd);
     if (this.#names.length === 0 && this.#rootSeen)
       this.fail(
@@ -238,6 +242,28 @@ export class XmlScanner extends XmlWindow {
     this.#open(nameEnd, hash, values, declarations);
     this.at = i + 1;
     if (empty) this.#close();
+    return true;
+  }
+
+  /**
+   * Reads the element of the current tag with its text and its end tag, if there is nothing to resolve and nothing to refuse in it, and the sink
+   * takes it. False: nothing was read.
+   */
+  #leaf(nameEnd: number, hash: number): boolean {
+    const { sink, bytes } = this;
+    const depth = this.#names.length;
+    if (sink.leaf === undefined || depth === 0 || depth >= this.#maxDepth) return false;
+    const from = nameEnd + 1;
+    let to = from;
+    while (TEXT_BYTE[bytes[to] as number] === 0) to++;
+    if (bytes[to] !== LESS || to === this.text.length || bytes[to + 1] !== SLASH) return false;
+    const begin = this.at + 1;
+    const away = to + 2 - begin;
+    for (let i = begin; i < nameEnd; i++) if (bytes[i] !== bytes[i + away]) return false;
+    if (bytes[nameEnd + away] !== GREATER) return false;
+    const name = this.scope.seenElement(bytes, begin, nameEnd, hash);
+    if (name === undefined || !sink.leaf(name, this.text, from, to)) return false;
+    this.at = nameEnd + away + 1;
     return true;
   }
 

@@ -40,6 +40,10 @@ export class SlotState {
   readonly values: readonly SlotPlace[];
   /** What takes its text nodes. */
   readonly texts: readonly SlotPlace[];
+  /** Some path continues or ends here. */
+  readonly alive: boolean;
+  /** Of such an element something takes the string value, and nothing the text nodes; it is no record, but within one. */
+  readonly isValue: boolean;
   /** By `Name.serial`. */
   readonly next: (SlotState | undefined)[] = [];
 
@@ -55,11 +59,8 @@ export class SlotState {
       ended.flatMap(({ iteration, target }) => (target.kind === kind ? [{ iteration, slot: target.slot }] : []));
     this.values = taking('element');
     this.texts = taking('text');
-  }
-
-  /** Some path continues or ends here. */
-  get alive(): boolean {
-    return this.paths.length > 0;
+    this.alive = paths.length > 0;
+    this.isValue = this.begins.length === 0 && this.values.length > 0 && this.texts.length === 0;
   }
 }
 

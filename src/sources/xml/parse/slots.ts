@@ -6,7 +6,7 @@
 
 import type { Name } from '../names.ts';
 import { type BuilderLimits, recordTooLarge } from '../records.ts';
-import { type Attributes, commentBytes, tagBytes, type XmlSink } from '../tree.ts';
+import { type Attributes, commentBytes, NO_ATTRIBUTES, tagBytes, type XmlSink } from '../tree.ts';
 import { Waiting } from '../waiting.ts';
 import type { SlotPlace, SlotState, SlotStates } from './slot-states.ts';
 
@@ -79,6 +79,22 @@ export class SlotBuilder implements XmlSink {
     if (texts.length > 0) this.#texts[state.depth] = '';
     this.#grow(tagBytes(name, attributes));
     this.wantsText = this.#values.length > 0 || texts.length > 0;
+  }
+
+  /** Takes what no path leads to, and the values that references read, where nothing else is to be done. */
+  leaf(name: Name, text: string, from: number, to: number): boolean {
+    if (this.wantsText) return false;
+    if (this.#skipped > 0) return true;
+    const state = this.#state.next[name.serial];
+    if (state === undefined) return false;
+    if (!state.alive) return true;
+    const { values } = state;
+    const kept = this.#kept + tagBytes(name, NO_ATTRIBUTES) + to - from;
+    if (!state.isValue || kept > this.#limits.maxRecordBytes) return false;
+    this.#kept = kept;
+    const value = text.slice(from, to);
+    for (let i = 0; i < values.length; i++) this.#fill(values[i] as SlotPlace, value);
+    return true;
   }
 
   #begin(iteration: number): void {

@@ -135,6 +135,8 @@ export function endOfWholeText(text: string, from: number): number {
   if (text.charCodeAt(end - 1) === CR) end--;
   for (let k = 0; k < 2 && end > from && text[end - 1] === ']'; k++) end--;
   for (let k = 1; k <= 2 && end - k >= from; k++) if (text.charCodeAt(end - k) === 0xef) end -= k;
-  const amp = text.lastIndexOf('&', end);
-  return amp >= from && text.indexOf(';', amp) < 0 && text.length - amp < MAX_REFERENCE ? amp : end;
+  // Only the last bytes: a search backwards would go through the whole window.
+  const last = Math.max(from, text.length - MAX_REFERENCE + 1);
+  const amp = last + text.slice(last, end + 1).lastIndexOf('&');
+  return amp >= last && text.indexOf(';', amp) < 0 ? amp : end;
 }

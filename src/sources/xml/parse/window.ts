@@ -1,16 +1,19 @@
 /**
  * A window of the document: its bytes, the same as one-byte text, and its position in the document.
  *
- * The scanner extends it: `at` moves forward, `push` drops what is before it.
+ * The scanner extends it: `at` moves forward, `push` drops what is before it. Behind the bytes of the window stands a `<` that belongs to no
+ * document: a loop over names, spaces, text or a value ends there, without comparing its position with the length.
  */
 import { Fault, type FaultPlace } from '../../../core/fault.ts';
 import { fromBytes } from '../../../core/text.ts';
+import { LESS } from './syntax.ts';
 
 /** A hint for a document that ends too early. */
 export const CUT_OFF = 'The file is probably cut off; fetch or write it again';
 
 export abstract class XmlWindow {
-  protected bytes: Uint8Array = new Uint8Array(0);
+  /** Those of `text`, then the `<` that ends loops, then bytes without meaning. */
+  protected bytes: Uint8Array = new Uint8Array([LESS]);
   protected text = '';
   protected at = 0;
   /** No more bytes will come. */
@@ -19,6 +22,8 @@ export abstract class XmlWindow {
   protected bytesBefore = 0;
   #linesBefore = 0;
   #columnBefore = 0;
+  /** The memory of `bytes`, for as many windows as fit. */
+  #memory: Buffer = Buffer.from(this.bytes.buffer);
 
   protected readonly input: string;
   readonly #maxTokenBytes: number;
@@ -56,11 +61,22 @@ export abstract class XmlWindow {
         hint: 'Look for a tag that is not closed, or raise MAX_RECORD_BYTES (--max-record-mb)',
       });
     }
+    this.#makeRoom(rest + chunk.length + 1);
     // Joined as bytes: a concatenated string would be slower to read character by character.
-    const joined = rest === 0 ? chunk : Buffer.concat([this.bytes.subarray(at), chunk]);
-    this.bytes = new Uint8Array(joined.buffer, joined.byteOffset, joined.length);
-    this.text = Buffer.from(joined.buffer, joined.byteOffset, joined.length).toString('latin1');
+    this.bytes.copyWithin(0, at, old.length);
+    this.bytes.set(chunk, rest);
+    this.bytes[rest + chunk.length] = LESS;
+    this.text = this.#memory.toString('latin1', 0, rest + chunk.length);
     this.at = 0;
+  }
+
+  /** Windows have about the same size, but for long tokens, so this is seldom. */
+  #makeRoom(bytes: number): void {
+    const old = this.bytes;
+    if (bytes <= old.length) return;
+    this.bytes = new Uint8Array(bytes);
+    this.#memory = Buffer.from(this.bytes.buffer);
+    this.bytes.set(old);
   }
 
   /** Marks the end of the document. */

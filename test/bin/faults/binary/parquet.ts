@@ -21,6 +21,14 @@ function changed(change: (bytes: Buffer) => void): Row[1] {
   return file(bytes);
 }
 
+/** A file whose pages have checksums, with another byte in a text of the second row group. */
+function damagedPage(): Row[1] {
+  const bytes = fixture('arrow/checksums-v1-none');
+  bytes[bytes.indexOf('name 43') + 6] = 0x34;
+  const files = file(bytes);
+  return { ...files, 'mapping.ttl': String(files['mapping.ttl']).replace('{id}', '{city}') };
+}
+
 /** Levels of structs that hold one another. */
 function deep(levels: number): Buffer {
   const groups = Array.from({ length: levels }, (_, i) => ({ name: `g${i}`, repetition_type: 'OPTIONAL' as const, num_children: 1 }));
@@ -69,6 +77,18 @@ export const BROKEN_PARQUET: readonly Row[] = [
     'source/malformed',
     { record: 0, expression: 'name' },
     ['a page ends within its values'],
+  ],
+  [
+    'a page whose checksum is wrong',
+    damagedPage(),
+    'source/malformed',
+    { record: 40, expression: 'name' },
+    [
+      'a page has the checksum',
+      'and its header tells',
+      'page 0 of the column "name" in row group 1, at byte 604',
+      'Fetch or write the file again',
+    ],
   ],
   ['an encrypted file', file(fixture('encrypted')), 'source/refused', {}, ['The Parquet file is encrypted']],
   ['columns that are nested too deep', file(deep(150)), 'limit/exceeded', {}, ['nested more than 100 levels deep']],

@@ -1,6 +1,9 @@
 /** Requests to servers that close the connection before they have read the body. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { describeConnectionError, HttpClient } from '../../../../src/core/reach/http.ts';
 
@@ -75,4 +78,71 @@ describe('a server that closes in the middle of a large body', () => {
     },
     60_000,
   );
+});
+
+describe('a server that closes behind an answer that nobody has read yet', () => {
+  // It arrives in one piece, and is more than is read ahead.
+  const TEXT = 'a line of the answer\n'.repeat(1_500);
+  const CHUNKED = `${TEXT.length.toString(16)}\r\n${TEXT}\r\n0\r\n\r\n`;
+  let closing: Server;
+  let address: URL;
+  let answer = '';
+
+  beforeAll(async () => {
+    closing = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end(answer));
+    });
+    closing.listen(0, '127.0.0.1');
+    await once(closing, 'listening');
+    address = new URL(`http://127.0.0.1:${(closing.address() as AddressInfo).port}/`);
+  });
+  afterAll(() => void closing.close());
+
+  const readLate = async (lines: string, body: string): Promise<string> => {
+    answer = `HTTP/1.1 200 OK\r\nconnection: close\r\n${lines}\r\n${body}`;
+    const { body: stream } = await client.fetch(address, {}, undefined, never);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    let text = '';
+    for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) text += Buffer.from(chunk).toString('latin1');
+    return text;
+  };
+
+  test.each([
+    ['of a told length', `content-length: ${TEXT.length}\r\n`, TEXT],
+    ['in chunks', 'transfer-encoding: chunked\r\n', CHUNKED],
+    ['up to the end of the connection', '', TEXT],
+  ])('is read to the end, %s', async (_, lines, body) => {
+    for (let i = 0; i < 5; i++) expect((await readLate(lines, body)).length).toBe(TEXT.length);
+  });
+
+  test.each([
+    ['of a told length', `content-length: ${TEXT.length + 1}\r\n`, TEXT],
+    ['in chunks', 'transfer-encoding: chunked\r\n', CHUNKED.slice(0, -7)],
+  ])('has broken the connection when something is missing, %s', async (_, lines, body) => {
+    for (let i = 0; i < 5; i++) await expect(readLate(lines, body)).rejects.toThrow(/terminated|mismatch|closed/i);
+  });
+
+  test('is there when the answer is not, after a garbage collection', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    answer = `HTTP/1.1 200 OK\r\ncontent-length: ${TEXT.length}\r\n\r\n${TEXT}`;
+    const { body } = await client.fetch(address, {}, undefined, never);
+    for (let i = 0; i < 5; i++) {
+      collect();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    let length = 0;
+    for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) length += chunk.length;
+    expect(length).toBe(TEXT.length);
+  });
+
+  test('may be left unread', async () => {
+    answer = `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${TEXT.length}\r\n\r\n${TEXT}`;
+    const ending = new AbortController();
+    const { status } = await client.fetch(address, {}, undefined, ending.signal);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    ending.abort();
+    expect([status, await readLate(`content-length: ${TEXT.length}\r\n`, TEXT)]).toEqual([200, TEXT]);
+  });
 });

@@ -118,6 +118,14 @@ describe('a run is divided into', () => {
   });
 });
 
+test('a large array of JSON is cut for three threads, and not for two, which would take longer than one', async () => {
+  const one = `{"id":"${'x'.repeat(60_000)}"}`;
+  writeFileSync(join(directory, 'large.json'), `[${Array.from({ length: 1200 }, () => one).join(',')}]`);
+  const mapping = `<#J> ${source('large.json', 'JSONPath', '$[*]')} ; ${subject('{id}')} ; ${value('p', 'rml:constant "c"')} .`;
+  expect(await divided(requestOf(mapping, { threads: 2, threadBytes: undefined }))).toBe('one thread');
+  expect(await divided(requestOf(mapping, { threads: 3, threadBytes: undefined }))).toBe('35');
+});
+
 test('slices come while the document is cut, and cutting ends when it is closed', async () => {
   writeFileSync(join(directory, 'long.csv'), rows(400_000));
   const prepared = await prepareRun(requestOf(A.replace('a.csv', 'long.csv'), { threadBytes: 1_000_000 }), undefined);

@@ -1,7 +1,17 @@
 /** Tables in shared memory: what one thread sees, and that of several threads one alone finds a key new. */
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from '@jest/globals';
-import { HashSet, KNOWN, MemoryBudget, NEW, SharedBudget, SubjectTable, UNDECIDED } from '../../../../src/run/distinct/distinct.ts';
+import {
+  HashSet,
+  KNOWN,
+  MemoryBudget,
+  NEW,
+  SharedBudget,
+  type StatementSet,
+  type Subjects,
+  SubjectTable,
+  UNDECIDED,
+} from '../../../../src/run/distinct/distinct.ts';
 import { SharedHashSet, SharedMemory, SharedSubjectTable } from '../../../../src/run/distinct/shared.ts';
 import { built } from '../../../support/project-root.ts';
 import { Random } from '../../../support/random.ts';
@@ -26,20 +36,27 @@ describe('in one thread', () => {
     const { memory } = open(64 * MB);
     const [shared, own] = [new SharedSubjectTable(memory, 1, 7, 2), new SubjectTable(new MemoryBudget(64 * MB), 7, 2)];
     const sets = [new SharedHashSet(memory, 2, 7), new HashSet(new MemoryBudget(64 * MB), 7)] as const;
-    const answers: [shared: unknown, own: unknown][] = [];
+    const wrong: unknown[] = [];
     for (let i = 0; i < 20_000; i++) {
       const subject = `s${random.between(0, 5000)}`;
-      const object = `o${random.between(0, 3)}`;
-      const verdict = shared.enter(subject);
-      answers.push([verdict, own.enter(subject)]);
-      if (verdict === NEW) for (const table of [shared, own]) table.remember(1, object);
-      else {
-        answers.push([shared.firstHad(1, object), own.firstHad(1, object)]);
-        answers.push([shared.addStatement(1, sets[0]), own.addStatement(1, sets[1])]);
-      }
-      shared.leave();
+      const [first, second] = [`o${random.between(0, 3)}`, `o${random.between(4, 6)}`];
+      const isLong = random.chance(0.5);
+      const answersOf = (table: Subjects, set: StatementSet): readonly unknown[] => {
+        const verdict = table.enter(subject);
+        if (verdict === NEW) table.remember(1, first);
+        const answers: unknown[] = [verdict];
+        // One after the other: `addStatement` adds what was hashed last.
+        for (const object of isLong ? [first, second] : [first]) {
+          if (verdict !== NEW) answers.push(table.firstHad(1, object), table.addStatement(1, set));
+          else if (object === second) answers.push(table.appendStatement(1, object, set));
+        }
+        table.leave();
+        return answers;
+      };
+      const [one, other] = [answersOf(shared, sets[0]), answersOf(own, sets[1])];
+      if (String(one) !== String(other)) wrong.push([subject, one, other]);
     }
-    expect(answers.filter(([one, other]) => one !== other)).toEqual([]);
+    expect(wrong).toEqual([]);
   });
 
   test('a key is undecided wherever it comes, once its shard is full', () => {
@@ -78,6 +95,7 @@ Promise.all([import(distinct), import(shared)]).then(([{ SharedBudget, NEW, KNOW
       table.remember(0, object);
       made.new.push(key);
       made.statements.push(key + ' ' + object);
+      if (table.appendStatement(0, 'further', set) === NEW) made.statements.push(key + ' further');
     } else if (!table.firstHad(0, object) && table.addStatement(0, set) === NEW) made.statements.push(key + ' ' + object);
     table.leave();
   }
@@ -89,8 +107,8 @@ function statementsOf(seed: number): readonly string[] {
   let state = seed;
   return Array.from({ length: KEYS }, () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return `key ${state % (KEYS >> 1)} o${state >>> 30}`;
-  });
+    return [`key ${state % (KEYS >> 1)} o${state >>> 30}`, `key ${state % (KEYS >> 1)} further`];
+  }).flat();
 }
 
 const KEYS = 60_000;

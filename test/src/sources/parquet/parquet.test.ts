@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { PROJECT_ROOT } from '../../../support/project-root.ts';
 import { Random } from '../../../support/random.ts';
-import { faultOf, read } from './reading.ts';
+import { faultOf, read, scanOf } from './reading.ts';
 import { type Column, parquet } from './writing.ts';
 
 const fixture = (name: string): Buffer => readFileSync(join(PROJECT_ROOT, 'test/src/sources/parquet/fixtures', `${name}.parquet`));
@@ -21,6 +21,14 @@ const COLUMNS = ['id', 'name', 'square', 'eighth', 'city'];
 describe('Parquet', () => {
   test.each(['uncompressed', 'snappy', 'gzip', 'zstd', 'brotli', 'lz4_raw', 'v2'])('reads people-%s', async (codec) => {
     expect(await read(fixture(`people-${codec}`), COLUMNS)).toEqual(PEOPLE);
+  });
+
+  test('reads files with row groups that have no rows', async () => {
+    expect(await read(fixture('arrow/empty-row-groups'), ['id', 'tags[*]'])).toEqual([
+      ['1^^integer', 'a'],
+      ['2^^integer', null],
+    ]);
+    expect(await read(fixture('arrow/no-rows'), ['id', 'tags[*]'])).toEqual([]);
   });
 
   test.each<[column: string, value: string]>([
@@ -73,6 +81,46 @@ describe('Parquet', () => {
     ['nulls alone', { name: 'c', type: 'STRING', data: [null, null] }, [null, null]],
   ])('reads %s', async (_, column, values) => {
     expect(await read(parquet([column]), ['c'])).toEqual(values.map((value) => [value]));
+  });
+
+  test.each(['UNCOMPRESSED', 'SNAPPY'] as const)('reads pages of many windows, %s', async (codec) => {
+    const rows = Array.from({ length: 40_000 }, (_, i) => [`${i}`, `${i} is a text of some length`, `one of a few, ${i % 700}`]);
+    const columns = ['id', 'long', 'few'].map((name, at) => ({ name, type: 'STRING' as const, data: rows.map((row) => row[at]) }));
+    expect(await read(parquet(columns, { codec, pageSize: 50_000, rowGroupSize: 15_000 }), ['id', 'long', 'few'])).toEqual(rows);
+  });
+
+  test('only values without a character to escape are called plain', async () => {
+    const columns = [
+      'yes',
+      'tiny',
+      'ubig',
+      'least',
+      'single',
+      'price',
+      'large',
+      'ides',
+      'clock',
+      'instant',
+      'uuid',
+      'bytes',
+      'json',
+      'choice',
+    ];
+    const plain = ['yes', 'tiny', 'ubig', 'least', 'price', 'large', 'ides', 'uuid'];
+    const scan = await scanOf(fixture('types'), columns, { options: { csv: {} } });
+    const accessors = columns.map((column) => scan.accessor(0, column));
+    expect(columns.filter((_, at) => accessors[at]?.isPlain === true)).toEqual(plain);
+    for await (const { records } of scan.batches(new AbortController().signal))
+      for (const record of records)
+        for (const [at, accessor] of accessors.entries())
+          if (plain.includes(columns[at] as string)) expect(accessor(record)).toMatch(/^[A-Za-z0-9.-]+$/);
+    await scan.close?.();
+  });
+
+  test('with datatypes, decimals have a form of their own and are not plain', async () => {
+    const scan = await scanOf(fixture('types'), ['price', 'tiny']);
+    expect(['price', 'tiny'].map((column) => scan.accessor(0, column).isPlain)).toEqual([undefined, true]);
+    await scan.close?.();
   });
 
   test('reads timestamps of 96 bits', async () => {
@@ -159,6 +207,25 @@ describe('Parquet', () => {
         ['2^^integer', '1^^integer', 'Gent'],
       ],
     ],
+    [
+      'objects of the rows that have one',
+      ['city', '$^.id'],
+      '$[?@.address != null].address',
+      [
+        ['Gent', '1^^integer'],
+        [null, '3^^integer'],
+      ],
+    ],
+    ['items of rows that a filter keeps', ['n', '$^^.id'], '$[?@.id > 1 || length(@.tags) == 3].items[1]', [['2^^integer', '1^^integer']]],
+    [
+      'rows that a filter keeps',
+      ['id', 'address.city'],
+      '$[?@.id > 1]',
+      [
+        ['2^^integer', null],
+        ['3^^integer', null],
+      ],
+    ],
     ['a filter on a date', ["items[?@.day < '2024-06-01'].n"], undefined, [['1^^integer'], [null], [null]]],
   ])('finds %s', async (_, references, iterator, rows) => {
     expect(await read(fixture('nested'), references, iterator === undefined ? {} : { iterator })).toEqual(rows);
@@ -202,6 +269,7 @@ describe('Parquet', () => {
     ['a column that is not there', 'adress', undefined, /no column "adress".*Did you mean "address"/],
     ['a path that begins with no column', '$[*]', undefined, /does not begin with the name of a column/],
     ['an iterator that does not begin with the rows', 'n', '$.items[*]', /\$\[\*\]\.name\[\*\]/],
+    ['an iterator that takes every second row', 'n', '$[::2].items[*]', /\$\[\*\]\.name\[\*\]/],
     ['an iterator into a column that is not there', 'n', '$[*].things[*]', /no column "things"/],
     ['a filter on the whole file', 'tags[?@ == $.id]', undefined, /A filter refers to \$/],
   ])('names %s', async (_, reference, iterator, words) => {

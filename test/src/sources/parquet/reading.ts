@@ -23,11 +23,20 @@ export interface Read {
   readonly options?: Partial<ReadOptions>;
 }
 
+/** A file in memory, to be read at any offset. */
+export const rangesOf = (bytes: Buffer): NonNullable<ReadOptions['ranges']> => ({
+  sizeBytes: bytes.length,
+  read: async (from, to) => Buffer.from(bytes.subarray(from, to)),
+});
+
+/** A scan of a file in memory. */
+export function scanOf(bytes: Buffer, references: readonly string[], { iterator, options = {} }: Read = {}): Promise<Scan> {
+  return openParquet(chunks(bytes), [{ iterator, references, origin: 'm.ttl:1:1' }], { ...READING, ranges: rangesOf(bytes), ...options });
+}
+
 /** `value` of each reference in each record: a text, or `text^^datatype`, with `=written` where that is another one. */
-export async function read(bytes: Buffer, references: readonly string[], { iterator, options = {} }: Read = {}): Promise<unknown[][]> {
-  const ranges = { sizeBytes: bytes.length, read: async (from: number, to: number) => Buffer.from(bytes.subarray(from, to)) };
-  const scan = await openParquet(chunks(bytes), [{ iterator, references, origin: 'm.ttl:1:1' }], { ...READING, ranges, ...options });
-  return rowsOf(scan, references);
+export async function read(bytes: Buffer, references: readonly string[], how: Read = {}): Promise<unknown[][]> {
+  return rowsOf(await scanOf(bytes, references, how), references);
 }
 
 async function rowsOf(scan: Scan, references: readonly string[]): Promise<unknown[][]> {

@@ -125,6 +125,7 @@ describe.each(FORMATS)('sheets and ranges of %s', (format) => {
     ['3', ['7', '9']],
     ["'It''s'!B2:C3", ['7']],
     ["'It''s'!B2", ['7', '9']],
+    ["It's!B2:C3", ['7']],
   ])('#%s', async (sheet, ids) => {
     const { rows } = await readSheet(bytes, ['id'], { naturalDatatypes: false, ...(sheet === undefined ? {} : { sheet }) }, format);
     expect(rows.map(([id]) => id)).toEqual(ids);
@@ -140,6 +141,28 @@ test('a named range of xlsb', async () => {
   ];
   const bytes = xlsb({ sheets: { "It's": xlsbSheet(rows) }, names: { People: { top: 1, bottom: 2, left: 1, right: 2 } } });
   expect((await readSheet(bytes, ['id', 'name'], { sheet: 'people' }, 'xlsb')).rows).toEqual([['7', 'Kim']]);
+});
+
+test('a named range of xlsb that is written as two cells and an operator', async () => {
+  const sheets = {
+    One: [['a'], [1]],
+    "It's": [
+      ['', '', ''],
+      ['', 'id', 'name'],
+      ['', '7', 'Kim'],
+      ['', '8', 'Lee'],
+    ],
+  };
+  const bytes = write({ sheets, names: { People: "'It''s'!$B$2:$C$3" } }, 'xlsb');
+  expect((await readSheet(bytes, ['id', 'name'], { sheet: 'People' }, 'xlsb')).rows).toEqual([['7', 'Kim']]);
+});
+
+test.each(FORMATS)('a name of a sheet of %s that is percent-encoded in a path is told as it stands', async (format) => {
+  const bytes = write({ sheets: { One: [['a']], '50% off #1': [['id']] } }, format);
+  expect(await faultOf(readSheet(bytes, ['id'], { sheet: '50%25%20off%20%231' }, format))).toMatchObject({
+    code: 'source/missing',
+    hint: 'In a path, the name of a sheet stands as it is: #50% off #1. It is percent-encoded in a URL alone',
+  });
 });
 
 describe('random cells read like those of XLSX:', () => {
@@ -198,6 +221,30 @@ describe('damaged files give faults, and nothing else', () => {
       expect(error.code).toMatch(/^(source|record|limit|mapping)\//);
     });
   });
+
+  test.each(['zeros', 'any bytes'])(
+    'where %s stand in XLS instead of what was written, no row is left out without a fault',
+    async (damage) => {
+      const random = new Random(1904);
+      const { xls } = books;
+      let faults = 0;
+      for (let at = 512; at < xls.length; at += 150) {
+        const damaged = Buffer.from(xls);
+        const end = Math.min(xls.length, at + random.between(100, 600));
+        for (let i = at; i < end; i++) damaged[i] = damage === 'zeros' ? 0 : random.between(0, 255);
+        const found = await readSheet(damaged, ['a'], {}, 'xls').catch((error: { code?: string; name?: string }) =>
+          // Those of Node are of another realm than those of Jest, and are not known as what they are.
+          error.name === 'RangeError' ? 'source/malformed' : error.code,
+        );
+        if (typeof found === 'object') expect(found.rows).toHaveLength(400);
+        else {
+          expect(found).toMatch(/^source\/|^mapping\/reference$/);
+          faults++;
+        }
+      }
+      expect(faults).toBeGreaterThan(0.5 * Math.floor((xls.length - 512) / 150));
+    },
+  );
 
   test.each([0.1, 0.5, 0.9])('XLS that is cut off after %d of its bytes', async (share) => {
     const { xls } = books;

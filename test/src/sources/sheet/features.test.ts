@@ -7,7 +7,7 @@ import type { ReadOptions } from '../../../../src/sources/source.ts';
 import { PROJECT_ROOT } from '../../../support/project-root.ts';
 import { FILES, faultOf, readSheet } from './reading.ts';
 import { type Cell, changeXls, compoundFile, number, write, xlsRecord } from './sheet-js.ts';
-import { ods, odsRows, u16, u32, wide, xlsb, xlsbColumn, xlsbRecord, xlsbSheet, xlsx, xlsxRows } from './workbooks.ts';
+import { ods, odsRows, u16, u32, wide, xlsb, xlsbColumn, xlsbRecord, xlsbSheet, xlsx, xlsxRows, zip } from './workbooks.ts';
 
 type Check = () => Promise<void>;
 /** Without a check: the format has no such thing. */
@@ -132,6 +132,16 @@ const bomb = (format: WorkbookFormat): Check => {
 };
 
 const encrypted = { code: 'source/refused', message: 'The workbook is encrypted' };
+const ODS_TYPE = 'application/vnd.oasis.opendocument.spreadsheet';
+/** As LibreOffice writes it. */
+const ENCRYPTION_DATA =
+  '<manifest:encryption-data manifest:checksum-type="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0#sha256-1k" manifest:checksum="x="><manifest:algorithm manifest:algorithm-name="http://www.w3.org/2001/04/xmlenc#aes256-cbc" manifest:initialisation-vector="x"/><manifest:key-derivation manifest:key-derivation-name="PBKDF2" manifest:key-size="32" manifest:iteration-count="100000" manifest:salt="x"/></manifest:encryption-data>';
+const encryptedOds = (part: string, content: Buffer, data: string): Buffer =>
+  zip({
+    mimetype: ODS_TYPE,
+    [part]: content,
+    'META-INF/manifest.xml': `<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0" manifest:version="1.3"><manifest:file-entry manifest:full-path="${part}" manifest:media-type="${ODS_TYPE}" manifest:size="3000">${data}</manifest:file-entry></manifest:manifest>`,
+  });
 const encryptedPackage = (): Buffer => compoundFile('/EncryptedPackage', Buffer.alloc(5000));
 
 const DATES: readonly Cell[] = [
@@ -334,18 +344,19 @@ const FEATURES: Readonly<Record<string, Feature>> = {
   },
   'encrypted workbooks': {
     xlsx: refuses('xlsx', encryptedPackage, encrypted),
-    ods: refuses(
-      'ods',
-      () =>
-        ods({
-          sheets: { One: '' },
-          parts: {
-            'META-INF/manifest.xml':
-              '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"><manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>',
-          },
-        }),
-      encrypted,
-    ),
+    ods: async () => {
+      const unreadable = Buffer.from('\x90\xfe encrypted', 'latin1');
+      const data = ENCRYPTION_DATA;
+      await refuses('ods', () => encryptedOds('content.xml', unreadable, data), encrypted)();
+      await refuses('ods', () => encryptedOds('encrypted-package', unreadable, data), encrypted)();
+      // By a key of OpenPGP, or without a word in the manifest.
+      await refuses('ods', () => encryptedOds('encrypted-package', unreadable, ''), encrypted)();
+      await refuses('ods', () => zip({ mimetype: ODS_TYPE, 'encrypted-package': unreadable }), encrypted)();
+      await refuses('ods', () => zip({ mimetype: ODS_TYPE, other: unreadable }), {
+        code: 'source/malformed',
+        message: expect.stringContaining('no part "content.xml"'),
+      })();
+    },
     xls: async () => {
       await refuses('xls', encryptedPackage, encrypted)();
       let isFirst = true;

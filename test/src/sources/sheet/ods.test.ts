@@ -34,6 +34,20 @@ describe('cells of ODS', () => {
     ['a date of a style without format', date('none', '2024-02-29T08:30:00.500'), '2024-02-29T08:30:00.5^^dateTime'],
     ['a time', time('ce3', 'PT08H30M00S'), '08:30:00^^time'],
     ['a duration', time('ce4', 'PT26H30M00S'), 'P1DT2H30M^^duration'],
+    ['more than a day, where no format leaves days out', time('none', 'PT26H30M00S'), 'P1DT2H30M^^duration'],
+    ['the time of day, where the format is a clock', time('ce3', 'PT26H30M00S'), '02:30:00^^time'],
+    ['a leap day', date('none', '2000-02-29'), '2000-02-29^^date'],
+    ['the end of a day', date('none', '2024-02-29T24:00:00'), '2024-02-29T24:00:00^^dateTime'],
+    [
+      'a text without its reading',
+      '<table:table-cell office:value-type="string"><text:p><text:ruby><text:ruby-base>東京</text:ruby-base><text:ruby-text>x</text:ruby-text></text:ruby>!</text:p></table:table-cell>',
+      '東京!',
+    ],
+    [
+      'nothing, whatever is shown',
+      '<table:table-cell office:value-type="void"><text:p>x</text:p></table:table-cell><table:table-cell office:value-type="string"><text:p>y</text:p></table:table-cell>',
+      '',
+    ],
     ['a duration of an inherited style', time('child', 'PT26H00M00S'), 'P1DT2H^^duration'],
     ['styles that inherit from each other', time('a', 'PT01H00M00S'), '01:00:00^^time'],
     [
@@ -74,6 +88,9 @@ describe('cells of ODS', () => {
       '<table:table-cell table:formula="of:=1+1"/>',
       'The cell One!A2 holds a formula whose value is not in the file',
     ],
+    ['no month', date('ce1', '2024-13-01'), 'The cell One!A2 should hold a date, and holds "2024-13-01"'],
+    ['no day', date('ce1', '1900-02-29'), 'The cell One!A2 should hold a date, and holds "1900-02-29"'],
+    ['no hour', date('ce2', '2024-02-29T25:00:00'), 'The cell One!A2 should hold a date, and holds "2024-02-29T25:00:00"'],
     ['no date', date('ce1', 'today'), 'The cell One!A2 should hold a date, and holds "today"'],
   ])('%s rejects the record', async (_, cell, message) => {
     const fault = await faultOf(readSheet(cells(cell), ['a'], {}, 'ods'));

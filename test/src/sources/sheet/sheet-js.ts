@@ -10,10 +10,15 @@ export interface Book {
   readonly date1904?: boolean;
   /** Texts stand in the table of shared texts. */
   readonly shared?: boolean;
+  /** Ranges by name, as formulas write them. */
+  readonly names?: Readonly<Record<string, string>>;
   readonly change?: (sheet: sheetJs.WorkSheet) => void;
 }
 
-export function write({ sheets, date1904 = false, shared = false, change }: Book, format: 'xls' | 'xlsb' | 'xlsx' | 'ods'): Buffer {
+export function write(
+  { sheets, date1904 = false, shared = false, names = {}, change }: Book,
+  format: 'xls' | 'xlsb' | 'xlsx' | 'ods',
+): Buffer {
   const book = sheetJs.utils.book_new();
   for (const [name, rows] of Object.entries(sheets)) {
     const sheet = sheetJs.utils.aoa_to_sheet(rows as unknown[][]);
@@ -22,6 +27,7 @@ export function write({ sheets, date1904 = false, shared = false, change }: Book
   }
   book.Workbook = {
     WBProps: { date1904 },
+    Names: Object.entries(names).map(([Name, Ref]) => ({ Name, Ref })),
     Sheets: Object.keys(sheets).map((name) => ({ Hidden: name.startsWith('!') ? 1 : 0 })),
   };
   return sheetJs.write(book, { type: 'buffer', bookType: format === 'xls' ? 'biff8' : format, bookSST: shared, compression: true });

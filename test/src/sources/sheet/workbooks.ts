@@ -129,7 +129,8 @@ export const ods = (parts: OdsParts): Buffer => zip(odsParts(parts));
 export const xlsxRows = (rows: readonly (readonly string[])[]): string =>
   rows
     .map(
-      (row) => `<row>${row.map((text) => (text === '' ? '<c/>' : `<c t="inlineStr"><is><t>${escaped(text)}</t></is></c>`)).join('')}</row>`,
+      (row) =>
+        `<row>${row.map((text) => (text === '' ? '<c/>' : `<c t="inlineStr"><is><t>${escaped(text).replace(/_x[\dA-F]{4}_/gi, '_x005F$&')}</t></is></c>`)).join('')}</row>`,
     )
     .join('');
 

@@ -23,6 +23,10 @@ describe('cells of XLSX', () => {
     ['phonetic hints', '<c t="inlineStr"><is><t>東京</t><rPh sb="0" eb="2"><t>とうきょう</t></rPh></is></c>', '東京'],
     ['the text of a formula', '<c t="str"><f>A1&amp;"x"</f><v>ax</v></c>', 'ax'],
     ['an escaped character', '<c t="inlineStr"><is><t>a_x000D_b_x005F_x000D_</t></is></c>', 'a\rb_x000D_'],
+    ['an extension beside the value', '<c><v>1</v><extLst><ext><v>7</v></ext></extLst></c>', '1^^integer'],
+    ['the empty value of a shared text, and of a boolean', '<c t="s"><v></v></c><c t="b"><v/></c><c><v>1</v></c>', ''],
+    ['two escapes of one character', '<c t="inlineStr"><is><t>_xD83D__xDE00_!</t></is></c>', '😀!'],
+    ['an escape of half a character', '<c t="inlineStr"><is><t>a_xD83D_b_xDE00__xD83D_</t></is></c>', 'a_xD83D_b_xDE00__xD83D_'],
     ['a date', '<c s="1"><v>45351</v></c>', '2024-02-29^^date', ['yyyy-mm-dd']],
     ['a date with time', '<c s="1"><v>45351.354166666664</v></c>', '2024-02-29T08:30:00^^dateTime', ['dd.mm.yyyy hh:mm']],
     ['a time', '<c s="1"><v>0.999988425925926</v></c>', '23:59:59^^time', ['h:mm AM/PM']],
@@ -35,6 +39,7 @@ describe('cells of XLSX', () => {
     ['a number with a letter of dates in quotes', '<c s="1"><v>5</v></c>', '5^^integer', ['0 "days"']],
     ['a number in colour', '<c s="1"><v>5</v></c>', '5^^integer', ['[Red]0.00;[Blue]-0.00']],
     ['scientific notation', '<c s="1"><v>5</v></c>', '5^^integer', ['0.00E+00']],
+    ['a time of strict files', '<c t="d" s="1"><v>T10:30:00.500</v></c>', '10:30:00.5^^time', ['h:mm']],
     ['a date of strict files', '<c t="d" s="1"><v>2024-02-29T00:00:00</v></c>', '2024-02-29^^date', ['yyyy-mm-dd']],
   ])('%s', async (_, cell, value, formats = []) => {
     const strings = '<si><t>plain</t></si><si><r><t>rich </t></r><r><rPr><b/></rPr><t>text</t></r></si>';
@@ -169,6 +174,24 @@ describe('rows of XLSX', () => {
     ],
   ])('%s', async (_, rows, csv, expected) => {
     expect((await readSheet(xlsx({ sheets: { One: rows } }), ['a', 'c'], { csv })).rows).toEqual(expected);
+  });
+
+  test.each<[name: string, header: string, row: string]>([
+    ['the cells of a row', 'ABC', 'CAB'],
+    ['the cells of the header', 'BCA', 'ABC'],
+    ['all cells, from the last to the first', 'CBA', 'CBA'],
+  ])('%s come in another order', async (_, header, row) => {
+    const cells = (columns: string, number: number): string =>
+      [...columns]
+        .map((column) => `<c r="${column}${number}" t="str"><v>${column.toLowerCase()}${number === 1 ? '' : number}</v></c>`)
+        .join('');
+    const rows = `<row r="1">${cells(header, 1)}</row><row r="2">${cells(row, 2)}</row><row r="7">${cells('ABCD', 7)}</row>`;
+    const { rows: read, warnings } = await readSheet(xlsx({ sheets: { One: rows } }), ['c', 'a', 'b']);
+    expect(read).toEqual([
+      ['c2', 'a2', 'b2'],
+      ['c7', 'a7', 'b7'],
+    ]);
+    expect(warnings).toEqual([expect.stringContaining('beyond the 3 columns that the header names')]);
   });
 
   test('no header: columns have numbers', async () => {

@@ -281,6 +281,163 @@ describe('pages are read to the last one', () => {
 });
 
 describe('a paging that goes wrong', () => {
+  const warningsOf = async (paging: string, path = '/people', formulation = JSON_ITEMS): Promise<readonly string[]> =>
+    (await runs.run(mappingOf(thing(paging, path), formulation), web())).report.warnings;
+  const only =
+    (body: unknown, headers: Record<string, string> = {}): Answering['answer'] =>
+    (_, response) =>
+      send(response, body, headers);
+  const link = (expression: string): string => `a qw:NextLink ; qw:reference "${expression}"`;
+  const ATOM = 'rml:referenceFormulation rml:XPath ; rml:iterator "/feed/entry"';
+  const atom = (rel: string) =>
+    only(`<feed><link rel="self" href="x"/><lnk rel="${rel}" href="?p=1"/><entry/></feed>`, { 'content-type': 'application/xml' });
+
+  test.each<[what: string, paging: string, answer: Answering['answer'], words: string, path?: string, formulation?: string]>([
+    ['beside a usual name', link('$.nxt'), only({ items: items(0, 2), next: '?p=1' }), 'has nothing at $.nxt, but it has $.next.'],
+    ['beside one that is null', link('nextPage'), only({ items: items(0, 2), next_page: null }), 'at nextPage, but it has $.next_page.'],
+    [
+      'in an object that is there',
+      link('$.meta.next'),
+      only({ items: items(0, 2), meta: { '@odata.nextLink': 'x' } }),
+      "at $.meta.next, but it has $.meta['@odata.nextLink'].",
+    ],
+    [
+      'near a cursor',
+      'a qw:Cursor ; qw:reference "$.meta.curser" ; qw:parameter "c"',
+      only({ items: items(0, 2), meta: { cursor: 'x' } }),
+      'at $.meta.curser, but it has $.meta.cursor.',
+    ],
+    ['in an object that is not there', link('$.mta.next'), only({ items: items(0, 2), meta: {} }), 'nor anything at $.mta.'],
+    [
+      'in an object that is not there, of a link that is one',
+      link('$._lnks.next.href'),
+      only({ items: items(0, 2), _links: {} }),
+      'nor anything at $._lnks.',
+    ],
+    ['with a filter of a list that is not there', link("$.lnks[?@.rel == 'next'].href"), only({ items: [] }), 'nor anything at $.lnks.'],
+    ['of an element that is not there', link("/feed/lnx[@rel='next']/@href"), atom('next'), 'nor anything at /feed/lnx.', '/feed', ATOM],
+    ['on a page with a link', link('$.more'), only({ items: items(0, 2) }, { link: '<?p=1>; rel="next"' }), 'but its header Link names'],
+    [
+      'on a full page',
+      link('$.more'),
+      only({ items: items(0, 2) }),
+      'and is full: 2 records, with pageSize=2.',
+      '/people?pageSize=2&year=1',
+    ],
+    ['on a full page of JSON:API', link('$.more'), only({ items: items(0, 2) }), 'with page[size]=2.', '/people?page[size]=2'],
+    ['on a full page of a limit', link('$.more'), only({ items: items(0, 2) }), 'with _limit=1.', '/people?_limit=1'],
+    [
+      'with a name that no API has',
+      link('$.weitr'),
+      only({ items: items(0, 2), weiter: '?p=1' }),
+      'and nothing on it says that it is the last one',
+    ],
+    ['with such a name in an object that is there', link('$.meta.weitr'), only({ items: items(0, 2), meta: {} }), 'and nothing on it says'],
+    ['with such a name of an element', link('/feed/weitr'), atom('next'), 'and nothing on it says', '/feed', ATOM],
+    ['with such a name of an attribute', link('/feed/@weitr'), atom('next'), 'and nothing on it says', '/feed', ATOM],
+    [
+      'of a cursor with such a name',
+      'a qw:Cursor ; qw:reference "zeiger" ; qw:parameter "c"',
+      only({ items: items(0, 2) }),
+      'and nothing on it says',
+    ],
+    [
+      'on a page that tells of more records',
+      link('$.next'),
+      only({ items: items(0, 2), total: 9 }),
+      'but its $.total is 9, and it has 2 records.',
+    ],
+    [
+      'on a page that tells of more records beside it',
+      link('$.meta.next'),
+      only({ items: items(0, 2), meta: { totalCount: '9' } }),
+      'but its $.meta.totalCount is 9, and it has 2 records.',
+    ],
+    [
+      'on a full page of items that are fewer records',
+      `${link('$.more')} ; qw:items "$.all[*]"`,
+      only({ items: items(0, 1), all: [1, 2, 3] }),
+      'and is full: 3 records, with $top=3.',
+      '/people?$top=3',
+    ],
+  ])('at an expression that is misspelt is warned of: %s', async (_, paging, answer, words, ...[path, formulation]) => {
+    server.answer = answer;
+    const warnings = (await warningsOf(paging, path, formulation)).filter((one) => /qw:/.test(one));
+    expect(warnings).toHaveLength(1);
+    const [warning = ''] = warnings;
+    expect(warning).toContain(words);
+    expect(warning).toMatch(/^The only page .*\. If there are more pages, correct qw:reference \(input http.+, mapping .+:\d+:\d+\)$/);
+  });
+
+  test.each<[what: string, paging: string, answer: Answering['answer'], path?: string, formulation?: string]>([
+    ['has no link', link('$.next'), only({ items: items(0, 2), status: 'ok', self: '?p=0' })],
+    ['has null', link('$.next'), only({ items: items(0, 2), next: null })],
+    ['has an object without a link', link('$.meta.next'), only({ items: items(0, 2), meta: { total: 2 } })],
+    [
+      'has its link beside its records',
+      link('$.data.next'),
+      only({ data: { items: items(0, 2) } }),
+      undefined,
+      JSON_ITEMS.replace('$', '$.data'),
+    ],
+    ['has other links', link("$.links[?@.rel == 'next'].href"), only({ items: items(0, 2), links: [{ rel: 'self', href: 'x' }] })],
+    ['has no such element', link("/feed/link[@rel='next']/@href"), atom('prev'), '/feed', ATOM],
+    ['is not full', link('$.next'), only({ items: items(0, 2) }), '/people?limit=3'],
+    [
+      'has as many records as another parameter says',
+      link('$.next'),
+      only({ items: items(0, 2) }),
+      '/people?account=1&stop=2&firstname=2&page=1',
+    ],
+    ['is empty', link('$.next'), only({ items: [] }), '/people?limit=3'],
+    ['has null at a name that no API has', link('$.weiter'), only({ items: items(0, 2), weiter: null })],
+    ['has no value at such a name, and no records', link('$.weiter'), only({ items: [] })],
+    ['has no value at such a name, and is not full', link('$.weiter'), only({ items: items(0, 2) }), '/people?limit=3'],
+    ['has no value at such a name, and as many records as there are', link('$.weiter'), only({ items: items(0, 2), total: 2 })],
+    [
+      'tells of more items than records that are chosen',
+      link('$.next'),
+      only({ items: items(0, 2), total: 2 }),
+      undefined,
+      JSON_ITEMS.replace('[*]', '[?@.id > 0]'),
+    ],
+    [
+      'has an empty attribute',
+      link('/feed/lnk/@href'),
+      only('<feed><lnk href=""/><entry/></feed>', { 'content-type': 'application/xml' }),
+      '/feed',
+      ATOM,
+    ],
+    ['has no object of a link', link('$._links.next.href'), only({ items: items(0, 2), _links: { self: { href: 'x' } } })],
+    ['has no element of a link', link('/feed/next/@href'), atom('next'), '/feed', ATOM],
+    ['has an object where others have a number', link('$.next'), only({ items: items(0, 2), total: { value: 9 }, totalCount: [9, 10] })],
+    ['is found by a descendant', link('$..next'), only({ items: items(0, 2) })],
+    [
+      'has no count because it is empty',
+      'a qw:PageNumber ; qw:parameter "p" ; qw:items "$.items[*]" ; qw:pageCount "$.pages"',
+      only({ items: [] }),
+    ],
+  ])('is not warned of where the only page %s', async (_, paging, answer, ...[path, formulation]) => {
+    server.answer = answer;
+    expect((await warningsOf(paging, path, formulation)).filter((one) => /only page/.test(one))).toEqual([]);
+  });
+
+  test('is not warned of where a page before had the expression', async () => {
+    server.answer = inPages(
+      (search) => Number(search.get('p') ?? 0),
+      (page, found, response) => send(response, { items: found, ...(page < 2 ? { next: `?p=${page + 1}` } : { nextPage: null }) }),
+    );
+    expect(await warningsOf(link('$.next'), '/people?limit=1')).toEqual([]);
+  });
+
+  test('is not warned of where a page before had an expression that no API has', async () => {
+    server.answer = inPages(
+      (search) => Number(search.get('p') ?? 0),
+      (page, found, response) => send(response, { items: found, total: 1000, ...(page < 2 ? { weiter: `?p=${page + 1}` } : {}) }),
+    );
+    expect(await warningsOf(link('$.weiter'))).toEqual([]);
+  });
+
   const NEXT = 'a qw:NextLink ; qw:reference "$.next"';
   const linking =
     (next: (page: number) => unknown): Answering['answer'] =>

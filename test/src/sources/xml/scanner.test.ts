@@ -31,12 +31,30 @@ class Events {
   recordAt(): undefined {}
 }
 
+/** As `Events`, of a sink that takes whole elements. */
+class LeafEvents extends Events {
+  leaves = 0;
+
+  leaf(name: Name, text: string, from: number, to: number): boolean {
+    // A sink may refuse some of them.
+    if ((to + this.leaves) % 5 === 0) return false;
+    this.leaves++;
+    this.open(name, []);
+    if (to > from) this.text(text.slice(from, to));
+    this.close();
+    return true;
+  }
+}
+
 const expanded = (name: { uri: string; local: string }) => `{${name.uri}}${name.local}`;
 const pair = (name: { uri: string; local: string }, value: string) => `${expanded(name)}=${JSON.stringify(value)}`;
 
 /** Scans the chunks; gives the lines, or the fault. */
 function scan(...chunks: Uint8Array[]): string[] | Fault {
-  const events = new Events();
+  return scanTo(new Events(), chunks);
+}
+
+function scanTo(events: Events, chunks: readonly Uint8Array[]): string[] | Fault {
   const scanner = new XmlScanner(events, new NameTable(), 'in.xml', 2 ** 20);
   try {
     for (const chunk of chunks) {
@@ -105,6 +123,8 @@ const WELL_FORMED = [
   '<p:r xmlns:p="u1" xmlns="u2" p:a="1" a="2"><c/><p:c xmlns:p="u3" p:a="1"/><d xmlns="" a=""/></p:r>',
   '<r xml:lang="en" xml:space="preserve"> <é ü="ß">ñ</é><日本 語="本"/></r>',
   '<a.b-c_d·><_x/></a.b-c_d·>',
+  '<r><a>x</a><b></b><a>é</a ><a>]</a>\n<a>&lt;</a><a>y</a><a>z<b/></a><a><a>1</a></a><a>2</a></r>',
+  '<p:r xmlns:p="u"><p:a>x</p:a> <p:a>y</p:a><a>z</a><p:a xmlns:p="v"><p:a>1</p:a></p:a><p:a>2</p:a></p:r>',
 ];
 
 const MALFORMED: readonly (readonly [document: string, message: RegExp, line: number])[] = [
@@ -129,6 +149,12 @@ const MALFORMED: readonly (readonly [document: string, message: RegExp, line: nu
   ['<r>\n<a></b></r>', /"<\/b>" where <\/a> was expected/, 2],
   ['</r>', /"<\/r>" without its start tag/, 1],
   ['<r></r2>', /"<\/r2>" where <\/r>/, 1],
+  ['<r><a>x</a>\n<a>x</b></r>', /"<\/b>" where <\/a> was expected/, 2],
+  ['<r><a>x</a>\n<a>x</ab></r>', /"<\/ab>" where <\/a> was expected/, 2],
+  ['<r><a>x</a><a>x</a', /ends within an end tag/, 1],
+  ['<r><a>x</a><a>x', /ends before <\/a>/, 1],
+  ['<r><a>x</a><a>x]]></a></r>', /"\]\]>" may not stand in text/, 1],
+  ['<r><a>x</a><a>\u0001</a></r>', /U\+0001 is not allowed/, 1],
   ['<r><a></r>', /where <\/a> was expected/, 1],
   ['<r a=1/>', /not quoted/, 1],
   ['<r a/>', /without value/, 1],
@@ -197,9 +223,24 @@ describe('well-formed text', () => {
       for (let at = 0; at <= bytes.length; at++) {
         expect([at, outcome(scan(bytes.subarray(0, at), bytes.subarray(at)))]).toEqual([at, whole]);
       }
-      expect(outcome(scan(...Array.from(bytes, (_, i) => bytes.subarray(i, i + 1))))).toEqual(whole);
+      const each = Array.from(bytes, (_, i) => bytes.subarray(i, i + 1));
+      expect(outcome(scan(...each))).toEqual(whole);
     },
   );
+
+  test('is the same for a sink that takes whole elements, however it is cut', () => {
+    let leaves = 0;
+    for (const document of [...WELL_FORMED, ...MALFORMED.map(([one]) => one)]) {
+      const bytes = Buffer.from(document);
+      for (let at = 0; at <= Math.min(500, bytes.length); at++) {
+        const events = new LeafEvents();
+        const cut = [bytes.subarray(0, at), bytes.subarray(at)];
+        expect([document, at, outcome(scanTo(events, cut))]).toEqual([document, at, outcome(scan(...cut))]);
+        leaves += events.leaves;
+      }
+    }
+    expect(leaves).toBeGreaterThan(300);
+  });
 
   test('is told from malformed text as saxes does, whatever is changed in it', () => {
     const random = randomNumbers(7);
@@ -241,7 +282,11 @@ describe('well-formed text', () => {
       }
       if (BEYOND_SAXES.test(document)) continue;
       const expected = saxes(document);
-      const found = scan(Buffer.from(document));
+      const bytes = Buffer.from(document);
+      const found = scan(bytes);
+      const at = random(bytes.length + 1);
+      const cut = [bytes.subarray(0, at), bytes.subarray(at)];
+      expect([document, at, outcome(scanTo(new LeafEvents(), cut))]).toEqual([document, at, outcome(scan(...cut))]);
       if (expected === undefined) wrong++;
       expect([document, found instanceof Fault ? undefined : found]).toEqual([document, expected]);
     }

@@ -3,9 +3,10 @@
  *
  * A reference with a predicate (`*[@never]`) makes the reader build trees.
  */
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { Fault } from '../../../../src/core/fault.ts';
 import type { ReadOptions } from '../../../../src/sources/source.ts';
+import { SlotBuilder } from '../../../../src/sources/xml/parse/slots.ts';
 import { openXml } from '../../../../src/sources/xml/xml.ts';
 
 const READING: ReadOptions = {
@@ -28,10 +29,12 @@ async function outcomeOf(
   asTree: boolean,
   reading: Partial<ReadOptions>,
   chunk: number,
+  first = 0,
 ): Promise<unknown> {
   const bytes = Buffer.from(document);
   async function* input(): AsyncGenerator<Uint8Array> {
-    for (let at = 0; at < bytes.length; at += chunk) yield bytes.subarray(at, at + chunk);
+    if (first > 0) yield bytes.subarray(0, first);
+    for (let at = first; at < bytes.length; at += chunk) yield bytes.subarray(at, at + chunk);
   }
   const asked = asTree ? [...references, AS_TREE] : references;
   const found: unknown[][] = iterators.map(() => []);
@@ -121,6 +124,35 @@ describe('records as slots', () => {
       values += JSON.stringify(slots).length;
     }
     expect(values).toBeGreaterThan(20_000);
+  });
+
+  test('are the same, and so are faults, whether elements are read whole or tag by tag', async () => {
+    const random = randomFrom(5);
+    let whole = 0;
+    let faults = 0;
+    for (let i = 0; i < 16; i++) {
+      const document = documentOf(random);
+      const iterators = ITERATORS.filter(() => random() < 0.5);
+      if (iterators.length === 0) iterators.push('/r/a');
+      const references = REFERENCES.filter(() => random() < 0.3);
+      if (references.length === 0) references.push('b');
+      const reading: Partial<ReadOptions> = {
+        ...(random() < 0.3 ? { maxRecordBytes: 80 + Math.floor(random() * 40) } : {}),
+        ...(random() < 0.2 ? { maxDepth: 3 } : {}),
+      };
+      const outcome = (chunk: number, first = 0) => outcomeOf(document, iterators, references, false, reading, chunk, first);
+      const never = jest.spyOn(SlotBuilder.prototype, 'leaf').mockReturnValue(false);
+      const tagByTag = await outcome(1 << 20);
+      never.mockRestore();
+      if (!Object.hasOwn(tagByTag as object, 'found')) faults++;
+      const leaf = jest.spyOn(SlotBuilder.prototype, 'leaf');
+      const { length } = Buffer.from(document);
+      for (let at = 0; at < length; at++) expect([document, at, await outcome(1 << 20, at)]).toEqual([document, at, tagByTag]);
+      whole += leaf.mock.results.filter(({ value }) => value === true).length;
+      leaf.mockRestore();
+    }
+    expect(whole).toBeGreaterThan(500);
+    expect(faults).toBeGreaterThan(1);
   });
 
   test.each<[name: string, document: string, references: string[], message: string | undefined]>([

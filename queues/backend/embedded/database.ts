@@ -9,10 +9,10 @@ import { setFlagsFromString } from 'node:v8';
 import type { PGlite } from '@electric-sql/pglite';
 
 /**
- * PostgreSQL's defaults are meant for servers: it touches every page of 128 MB of buffers at start. A queue has few rows, and the operating
- * system caches their files anyway.
+ * PostgreSQL's defaults are meant for servers: it touches every page of 128 MB of buffers at start, and keeps up to a gigabyte of its log. A queue has few
+ * rows, and the operating system caches their files anyway.
  */
-const SETTINGS = ['shared_buffers=8MB', 'wal_buffers=256kB'];
+const SETTINGS = ['shared_buffers=8MB', 'wal_buffers=256kB', 'min_wal_size=32MB', 'max_wal_size=64MB'];
 
 const START = SETTINGS.flatMap((setting) => ['-c', setting]);
 

@@ -2,7 +2,7 @@
 
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { PglitePool } from '../../../queues/backend/pglite.ts';
+import { PglitePool } from '../../../../queues/backend/embedded/pglite.ts';
 
 let database: PGlite;
 let pool: PglitePool;

@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
-import { findKeyedMaps } from '../../../../src/run/execute/file-keys.ts';
-import { prepareRun } from '../../../../src/run/prepare/prepare.ts';
-import type { RunRequest } from '../../../../src/run/request.ts';
-import { executeRun, sliceRun } from '../../../../src/run/run.ts';
-import { Random } from '../../../support/random.ts';
-import { type Column, parquet } from '../../sources/parquet/writing.ts';
+import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
+import { findKeyedMaps } from '../../../../../src/run/execute/file-keys.ts';
+import { prepareRun } from '../../../../../src/run/prepare/prepare.ts';
+import type { RunRequest } from '../../../../../src/run/request.ts';
+import { executeRun, sliceRun } from '../../../../../src/run/run.ts';
+import { Random } from '../../../../support/random.ts';
+import { type Column, parquet } from '../../../sources/parquet/writing.ts';
 
 let directory: string;
 beforeAll(() => {

@@ -1,0 +1,125 @@
+/** Executes units of a run, one after the other: in a thread, or in the one that writes. */
+import type { Plan } from '../../plan/plan.ts';
+import { type MemoryBudget, ReservedBudget } from '../distinct/distinct.ts';
+import { withKeys } from '../execute/file-keys.ts';
+import { executeScans, type ScansResult } from '../execute/scans.ts';
+import type { PreparedRun } from '../prepare/prepare.ts';
+import type { RunHooks, RunRequest } from '../request.ts';
+import { GroupTables, mapsAlone } from './group.ts';
+import { LineSender } from './line-sender.ts';
+import type { TurnsOfThread } from './long-records.ts';
+import type { FromMapper, SharedGroup, ToMapper, Unit } from './messages.ts';
+
+export interface MapperOptions {
+  readonly digest: string;
+  readonly snapshots: Readonly<Record<string, string>>;
+  /** From which all threads take. */
+  readonly budget: MemoryBudget;
+  readonly turns: TurnsOfThread;
+  readonly signal?: AbortSignal;
+  /** Of `SharedMemory`. undefined: without end, since another thread may end this one. */
+  readonly lockSeconds?: number;
+}
+
+export class Mapper {
+  readonly #request: RunRequest;
+  #prepared: PreparedRun;
+  #maps: Plan;
+  readonly #options: MapperOptions;
+  readonly #say: (message: FromMapper, transfer?: ArrayBuffer[]) => void;
+  readonly #hooks: RunHooks;
+  readonly #lines: LineSender;
+  readonly #groups = new Map<number, GroupTables>();
+  /** Settle when what was undecided has been stored. */
+  #stored: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined;
+  #failure: unknown;
+
+  constructor(
+    request: RunRequest,
+    prepared: PreparedRun,
+    options: MapperOptions,
+    say: (message: FromMapper, transfer?: ArrayBuffer[]) => void,
+  ) {
+    this.#request = request;
+    this.#prepared = prepared;
+    this.#maps = mapsAlone(prepared.plan);
+    this.#options = options;
+    this.#say = say;
+    this.#hooks = {
+      progress: (progress) => say({ kind: 'progress', progress }),
+      reject: (rejection) => say({ kind: 'rejection', rejection }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    };
+    this.#lines = new LineSender((bytes) => say({ kind: 'lines', bytes }, [bytes.buffer as ArrayBuffer]));
+  }
+
+  /** @throws Fault the first one of a record or a document, which ends the run */
+  async hear(message: ToMapper): Promise<void> {
+    switch (message.kind) {
+      case 'keys':
+        // No two records of the document have the same key. So no record repeats a statement of one that was mapped before, with tables or without.
+        this.#prepared = withKeys(this.#prepared, message.keys);
+        this.#maps = mapsAlone(this.#prepared.plan);
+        for (const tables of this.#groups.values()) tables.number(this.#maps);
+        return;
+      case 'written':
+        if (message.buffer === undefined) this.#stored?.resolve();
+        else this.#lines.free(message.buffer);
+        return;
+      case 'build': {
+        const built = await this.#tablesOf(message.group).build(this.#prepared, this.#request, message.group);
+        return this.#say({ kind: 'built', ...built });
+      }
+      case 'unit':
+        return this.#say({ kind: 'done', index: message.unit.index, result: await this.#execute(message.unit) });
+      case 'drop':
+        await this.#groups.get(message.group)?.drop();
+        this.#groups.delete(message.group);
+    }
+  }
+
+  /** Lets nothing wait any more for what was sent. */
+  fail(error: unknown): void {
+    this.#failure = error;
+    this.#lines.fail(error);
+    this.#stored?.reject(error);
+  }
+
+  #tablesOf(group: SharedGroup): GroupTables {
+    const { budget, lockSeconds } = this.#options;
+    const send = (lines: string, subjects: string): Promise<void> =>
+      new Promise((resolve, reject) => {
+        if (this.#failure !== undefined) throw this.#failure;
+        this.#stored = { resolve, reject };
+        this.#say({ kind: 'undecided', group: group.index, lines, subjects });
+      });
+    const tables = this.#groups.get(group.index) ?? new GroupTables(group, this.#maps, budget, send, lockSeconds);
+    this.#groups.set(group.index, tables);
+    return tables;
+  }
+
+  async #execute(unit: Unit): Promise<ScansResult> {
+    const { budget, turns } = this.#options;
+    // What is left of indexes and sets when the unit ends goes back to the other threads.
+    const own = new ReservedBudget(0, budget);
+    const { group, scans } = unit;
+    let result: ScansResult;
+    if (group === undefined) result = await executeScans(this.#request, this.#prepared, scans, this.#lines, this.#hooks, { budget: own });
+    else {
+      const tables = this.#tablesOf(group);
+      const prepared = { ...this.#prepared, plan: this.#maps };
+      const shared = { ...tables.shared, budget: own, turns };
+      result = await turns.mapping(() => executeScans(this.#sliceOf(unit), prepared, scans, this.#lines, this.#hooks, shared));
+      await tables.sender.flush();
+    }
+    own.release();
+    await this.#lines.flush();
+    return result;
+  }
+
+  /** Blank nodes of records have labels by slice. */
+  #sliceOf({ index, scans }: Unit): RunRequest {
+    const { digest, snapshots } = this.#options;
+    return { ...this.#request, slice: { index, digest, scans, snapshots } };
+  }
+}
