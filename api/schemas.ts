@@ -15,6 +15,7 @@ import { RUN_STATES } from './routes/runs/runs.ts';
 const text = { type: 'string' } as const;
 const count = { type: 'integer', minimum: 0 } as const;
 const texts = { type: 'array', items: text } as const;
+const LATE = { ...texts, description: 'Inputs that were read only as far as there was time' } as const;
 const time = { type: 'string', format: 'date-time' } as const;
 
 /** An object with `required` and `optional` fields. */
@@ -131,7 +132,7 @@ export const SCHEMAS = {
     },
   ),
   Fault: record({ code: { type: 'string', enum: Object.keys(FAULTS) }, message: text, place: ref('Place') }, { hint: text }),
-  Place: record({}, { mapping: text, input: text, record: count, line: count, byte: count, expression: text, value: text }),
+  Place: record({}, { mapping: text, input: text, record: count, line: count, column: count, byte: count, expression: text, value: text }),
   Problem: record(
     {
       type: text,
@@ -255,6 +256,7 @@ export const SCHEMAS = {
       encoding: { type: 'string', maxLength: 40, description: 'Of CSV. Default: UTF-8' },
       mappings: MAPPING_DIRECTORY,
       deeper: { type: 'boolean', description: 'Whether more of the input is read' },
+      items: { type: 'boolean', description: 'Whether values of single items of lists are wanted' },
     },
   ),
   StudioTables: record({
@@ -290,6 +292,33 @@ export const SCHEMAS = {
       ofBytes: { ...count, description: 'Size of the input; absent: not known, such as of a compressed file' },
     },
   ),
+  StudioItemsRequest: record(
+    {
+      location: { type: 'string', pattern: NOT_BLANK, maxLength: 8_000, description: 'URL or path' },
+      format: { type: 'string', enum: ['json', 'jsonl', 'xml'] },
+      iterator: { type: 'string', maxLength: 8_000, description: 'JSONPath or XPath of the items of one list' },
+      references: { type: 'array', maxItems: 100, items: { type: 'string', maxLength: 8_000 }, description: 'From an item on' },
+    },
+    {
+      mappings: MAPPING_DIRECTORY,
+      namespaces: { type: 'object', additionalProperties: text, description: 'Of XML: by prefix' },
+      from: { ...count, description: 'Position of the first item that is wanted, from 0. Default: 0' },
+      find: { type: 'string', minLength: 1, maxLength: 1_000, description: 'Only items with this in one of their values, in any case' },
+    },
+  ),
+  StudioItems: record({
+    items: {
+      type: 'array',
+      description: 'At most 20',
+      items: record({
+        position: { ...count, description: 'From 0' },
+        values: { type: 'array', items: { type: ['string', 'null'] }, description: 'The beginning of the first value of each reference' },
+      }),
+    },
+    next: { ...count, description: 'Position behind the last item that was looked at' },
+    complete: { type: 'boolean', description: 'Whether the list has no more items' },
+    cut: { type: 'boolean', description: 'There was no time to look further' },
+  }),
   StudioOntologyRequest: record(
     { location: { type: 'string', pattern: NOT_BLANK, maxLength: 8_000, description: 'URL or path' } },
     {
@@ -304,6 +333,7 @@ export const SCHEMAS = {
   StudioOntology: record({
     format: { ...text, description: 'What the document was read as' },
     terms: { type: 'array', items: ref('StudioTerm'), description: 'Classes and properties in the order of the document, at most 20,000' },
+    prefixes: { type: 'object', additionalProperties: text, description: 'That the document declares for them: prefix → namespace' },
     statements: { ...count, description: 'That were read' },
     bytesRead: { ...count, description: 'Unpacked' },
     cut: { ...texts, description: 'What was left out. Empty: nothing' },
@@ -343,17 +373,27 @@ export const SCHEMAS = {
       keysAreData: { type: 'boolean', description: 'The object has so many keys of one shape that its members count as items of a list' },
     },
   ),
-  StudioFieldValues: record({
-    kind: { type: 'string', enum: [...KINDS, 'text'], description: 'The narrowest kind that all values have' },
-    kinds: { type: 'object', additionalProperties: count, description: 'Number of values by kind' },
-    objects: { ...count, description: 'Objects of the level; for the items of a list: items' },
-    values: count,
-    absent: { ...count, description: 'Objects without the field' },
-    nulls: count,
-    distinct: { ...count, description: 'Different values, at most 1000' },
-    isDistinctCut: { type: 'boolean', description: 'There may be more different values' },
-    examples: { ...texts, description: 'The first different values, the beginning of each' },
-  }),
+  StudioFieldValues: record(
+    {
+      kind: { type: 'string', enum: [...KINDS, 'text'], description: 'The narrowest kind that all values have' },
+      kinds: { type: 'object', additionalProperties: count, description: 'Number of values by kind' },
+      objects: { ...count, description: 'Objects of the level; for the items of a list: items' },
+      values: count,
+      absent: { ...count, description: 'Objects without the field' },
+      nulls: count,
+      distinct: { ...count, description: 'Different values, at most 1000' },
+      isDistinctCut: { type: 'boolean', description: 'There may be more different values' },
+      examples: { ...texts, description: 'The first different values, the beginning of each' },
+    },
+    {
+      items: {
+        type: 'array',
+        items: record({ at: { type: 'array', items: count }, value: text }),
+        description:
+          'Values of the first 20 items of each list, at most 400, where they are asked for: `at` are positions in the lists on the way, from 0',
+      },
+    },
+  ),
   StudioPreviewRequest: record(PREVIEWED, PREVIEWED_WITH),
   StudioPreview: record(
     {
@@ -361,6 +401,7 @@ export const SCHEMAS = {
       triplesMaps: { type: 'array', items: ref('StudioPreviewMap') },
       records: { ...count, description: 'That were read, over all iterators' },
       cut: { ...texts, description: 'Inputs that have more records' },
+      late: LATE,
       more: { type: 'boolean', description: 'There are more statements than are given' },
       rejected: { type: 'array', items: record({ triplesMap: text, fault: { type: 'object' } }), description: 'Records, the first 100' },
       warnings: texts,
@@ -410,6 +451,7 @@ export const SCHEMAS = {
     },
     count,
     partial: { type: 'boolean', description: 'Others may make it, too' },
+    late: LATE,
   }),
   StudioJoinsRequest: record(
     {
@@ -424,6 +466,7 @@ export const SCHEMAS = {
     line: count,
     column: count,
     children: { ...count, description: 'Records of the child that were read' },
+    cut: { type: 'boolean', description: 'There was no time to read as many of the child as were wanted' },
     asked: { ...count, description: 'Those that have a value for each key' },
     found: { ...count, description: 'Those that find a partner' },
     parents: { ...count, description: 'Records of the parent that were read' },
@@ -442,6 +485,7 @@ export const SCHEMAS = {
       ),
     },
     more: { type: 'boolean', description: 'There are more rows than are given' },
+    late: LATE,
   }),
   StudioRecord: record({
     triplesMap: { ...text, description: 'IRI, or `_:label`' },

@@ -3,6 +3,8 @@ import type { CallOptions, CallParts, Transport } from './http.ts';
 import type {
   StudioFunction,
   StudioFunctions,
+  StudioItems,
+  StudioItemsRequest,
   StudioJoin,
   StudioJoins,
   StudioJoinsRequest,
@@ -110,6 +112,12 @@ export class StudioClient {
   sample(request: StudioSampleRequest, { signal }: CallOptions = {}): Promise<StudioSample> {
     const body = { type: 'application/json', text: JSON.stringify(request) };
     return this.#json('POST', '/samples', { signal, repeatable: true, body });
+  }
+
+  /** Items of one list, from a position on, or with a certain value: at most 20. @throws ProblemError — the input cannot be read */
+  items(request: StudioItemsRequest, { signal }: CallOptions = {}): Promise<StudioItems> {
+    const body = { type: 'application/json', text: JSON.stringify(request) };
+    return this.#json('POST', '/items', { signal, repeatable: true, body });
   }
 
   /** The classes and properties of an ontology. @throws ProblemError — it cannot be read, or is no RDF */

@@ -101,6 +101,7 @@ export type Place = {
   readonly input?: string;
   readonly record?: number;
   readonly line?: number;
+  readonly column?: number;
   readonly byte?: number;
   readonly expression?: string;
   readonly value?: string;
@@ -290,6 +291,8 @@ export type StudioSampleRequest = {
   readonly mappings?: "semi-structured-transformer" | "sql-transformer";
   /** Whether more of the input is read */
   readonly deeper?: boolean;
+  /** Whether values of single items of lists are wanted */
+  readonly items?: boolean;
 };
 
 export type StudioTables = {
@@ -341,6 +344,40 @@ export type StudioSample = {
   readonly ofBytes?: number;
 };
 
+export type StudioItemsRequest = {
+  /** URL or path */
+  readonly location: string;
+  readonly format: "json" | "jsonl" | "xml";
+  /** JSONPath or XPath of the items of one list */
+  readonly iterator: string;
+  /** From an item on */
+  readonly references: ReadonlyArray<string>;
+  /** The transformer whose mapping directory a relative path is of. Default: it is of the working directory */
+  readonly mappings?: "semi-structured-transformer" | "sql-transformer";
+  /** Of XML: by prefix */
+  readonly namespaces?: Readonly<Record<string, string>>;
+  /** Position of the first item that is wanted, from 0. Default: 0 */
+  readonly from?: number;
+  /** Only items with this in one of their values, in any case */
+  readonly find?: string;
+};
+
+export type StudioItems = {
+  /** At most 20 */
+  readonly items: ReadonlyArray<{
+    /** From 0 */
+    readonly position: number;
+    /** The beginning of the first value of each reference */
+    readonly values: ReadonlyArray<string | null>;
+  }>;
+  /** Position behind the last item that was looked at */
+  readonly next: number;
+  /** Whether the list has no more items */
+  readonly complete: boolean;
+  /** There was no time to look further */
+  readonly cut: boolean;
+};
+
 export type StudioOntologyRequest = {
   /** URL or path */
   readonly location: string;
@@ -355,6 +392,8 @@ export type StudioOntology = {
   readonly format: string;
   /** Classes and properties in the order of the document, at most 20,000 */
   readonly terms: ReadonlyArray<StudioTerm>;
+  /** That the document declares for them: prefix → namespace */
+  readonly prefixes: Readonly<Record<string, string>>;
   /** That were read */
   readonly statements: number;
   /** Unpacked */
@@ -424,6 +463,11 @@ export type StudioFieldValues = {
   readonly isDistinctCut: boolean;
   /** The first different values, the beginning of each */
   readonly examples: ReadonlyArray<string>;
+  /** Values of the first 20 items of each list, at most 400, where they are asked for: `at` are positions in the lists on the way, from 0 */
+  readonly items?: ReadonlyArray<{
+    readonly at: ReadonlyArray<number>;
+    readonly value: string;
+  }>;
 };
 
 export type StudioPreviewRequest = {
@@ -451,6 +495,8 @@ export type StudioPreview = {
   readonly records: number;
   /** Inputs that have more records */
   readonly cut: ReadonlyArray<string>;
+  /** Inputs that were read only as far as there was time */
+  readonly late: ReadonlyArray<string>;
   /** There are more statements than are given */
   readonly more: boolean;
   /** Records, the first 100 */
@@ -532,6 +578,8 @@ export type StudioStatement = {
   readonly count: number;
   /** Others may make it, too */
   readonly partial: boolean;
+  /** Inputs that were read only as far as there was time */
+  readonly late: ReadonlyArray<string>;
 };
 
 export type StudioJoinsRequest = {
@@ -566,6 +614,8 @@ export type StudioJoin = {
   readonly column: number;
   /** Records of the child that were read */
   readonly children: number;
+  /** There was no time to read as many of the child as were wanted */
+  readonly cut: boolean;
   /** Those that have a value for each key */
   readonly asked: number;
   /** Those that find a partner */
@@ -610,6 +660,8 @@ export type StudioRecords = {
   }>;
   /** There are more rows than are given */
   readonly more: boolean;
+  /** Inputs that were read only as far as there was time */
+  readonly late: ReadonlyArray<string>;
 };
 
 export type StudioRecord = {

@@ -14,6 +14,8 @@ export interface Ontology {
   readonly id: string;
   readonly name: string;
   readonly terms: readonly StudioTerm[];
+  /** Prefix → namespace. Absent: it was loaded before they were kept. */
+  readonly prefixes?: Readonly<Record<string, string>>;
   /** What was left out, in sentences. */
   readonly cut: readonly string[];
   /** Milliseconds since 1970. */
@@ -48,16 +50,16 @@ export async function openOntologies(): Promise<Ontologies> {
 
 /** An address or path. @param mappings the transformer in whose mapping directory a relative path is @throws ProblemError */
 export async function readOntology(location: string, mappings: ModelOrigin['service'], signal: AbortSignal): Promise<Ontology> {
-  const { terms, cut } = await openService().studio.ontology({ location, mappings }, { signal });
-  return { id: location, name: nameOf(location), terms, cut, at: Date.now() };
+  const { terms, prefixes, cut } = await openService().studio.ontology({ location, mappings }, { signal });
+  return { id: location, name: nameOf(location), terms, prefixes, cut, at: Date.now() };
 }
 
 /** A file of this computer. @throws ProblemError, TypeError and DOMException of `upload` */
 export async function uploadOntology(file: File, signal: AbortSignal): Promise<Ontology> {
   const { url } = await uploaded(file, signal);
-  const { terms, cut } = await openService().studio.ontology({ location: url }, { signal });
+  const { terms, prefixes, cut } = await openService().studio.ontology({ location: url }, { signal });
   // A later version of the file takes the place of this one.
-  return { id: `file ${file.name}`, name: file.name, terms, cut, at: Date.now() };
+  return { id: `file ${file.name}`, name: file.name, terms, prefixes, cut, at: Date.now() };
 }
 
 /** Another version of a file that was uploaded before gets a name of its own: models may read the earlier one. */

@@ -1,15 +1,18 @@
 /** What the service reads of the beginning of an input. */
-import type { StudioField, StudioSampleRequest } from '../../client/types.ts';
+import type { StudioField, StudioSample, StudioSampleRequest } from '../../client/types.ts';
+import type { NewInput } from '../core/commands/elements/inputs.ts';
 import type { Input, Location, Step } from '../core/document.ts';
 import type { FieldSample, SchemaField } from '../core/elements/schema.ts';
 import { pathKey } from '../core/levels.ts';
 import type { ModelOrigin } from './drafts.ts';
-import { openService } from './service.ts';
+import { openService, troubleOf } from './service.ts';
 
 export interface Sample {
   readonly fields: readonly SchemaField[];
   /** Of lists, by the keys of their paths: items of the longest one. */
   readonly longest: ReadonlyMap<string, number>;
+  /** Of lists, by the keys of their paths with indices: positions behind the first items that were looked up. */
+  readonly lookedUp: ReadonlyMap<string, readonly number[]>;
   readonly records: number;
   readonly bytesRead: number;
   /** Of the whole input, where that is known. */
@@ -19,7 +22,13 @@ export interface Sample {
   readonly warnings: readonly string[];
   /** Of a workbook: the names of its sheets. */
   readonly sheets?: readonly string[];
+  /** Of CSV, where it is no comma. */
+  readonly delimiter?: string;
+  /** Of XML: by the prefixes of the fields, without those that the input declares. */
+  readonly namespaces: Readonly<Record<string, string>>;
 }
+
+type Place = Pick<Input, 'location' | 'format' | 'dialect'> & Partial<Pick<Input, 'grouped' | 'namespaces'>>;
 
 /**
  * The first records of an input, or more of it.
@@ -28,7 +37,7 @@ export interface Sample {
  * @throws ProblemError — it cannot be read; 403 to viewers
  */
 export async function readSample(
-  { location, format, dialect }: Input,
+  { location, format, dialect, grouped = true, namespaces: own = {} }: Place,
   mappings: ModelOrigin['service'],
   deeper: boolean,
   signal: AbortSignal,
@@ -41,22 +50,74 @@ export async function readSample(
     ...(delimiter !== undefined && { delimiter }),
     ...(encoding !== undefined && { encoding }),
     ...(deeper && { deeper }),
+    ...(!grouped && { items: true }),
   };
-  const answer = await openService().studio.sample(request, { signal });
+  const answer = fromRoot(withOwnPrefixes(await openService().studio.sample(request, { signal }), own));
   const lists = answer.fields.flatMap(({ path, longest }) => (longest === undefined ? [] : [[pathKey(path), longest] as const]));
   const outermost = answer.fields.find(({ path }) => path.some(isEach))?.path ?? [];
   // The list of the records is not always a field: the root of a document is none.
   lists.push([pathKey(outermost.slice(0, Math.max(0, outermost.findIndex(isEach)))), answer.records]);
-  return { ...answer, fields: answer.fields.map(fieldOf), longest: new Map(lists) };
+  return { ...answer, fields: answer.fields.map(fieldOf), longest: new Map(lists), lookedUp: new Map() };
+}
+
+/** JSON Lines are one list: the paths of what the service lists from a record on begin with its items. */
+function fromRoot(answer: StudioSample): StudioSample {
+  if (answer.format !== 'jsonl') return answer;
+  const each = { each: true } as const;
+  const [first] = answer.fields;
+  // Where each line is a value, the service lists no field.
+  const holds = first === undefined ? 'value' : isEach(first.path[0] as Step) ? 'list' : 'object';
+  const record: StudioField = { path: [each], holds };
+  return { ...answer, fields: [record, ...answer.fields.map((field) => ({ ...field, path: [each, ...field.path] }))] };
+}
+
+/** Names have the prefixes that the input declares for their namespaces. Others get none that means something else there. */
+function withOwnPrefixes(answer: StudioSample, own: Readonly<Record<string, string>>): StudioSample {
+  const declared = new Map(Object.entries(own).map(([name, iri]) => [iri, name]));
+  const renamed = new Map<string, string>();
+  const namespaces: Record<string, string> = {};
+  for (const [name, iri] of Object.entries(answer.namespaces)) {
+    let free = declared.get(iri) ?? name;
+    if (!declared.has(iri)) for (let i = 2; own[free] !== undefined || namespaces[free] !== undefined; i++) free = `${name}${i}`;
+    if (!declared.has(iri)) namespaces[free] = iri;
+    renamed.set(name, free);
+  }
+  const nameOf = (name: string): string => name.replace(/^[^:]+(?=:)/, (prefix) => renamed.get(prefix) ?? prefix);
+  const stepOf = (step: StudioField['path'][number]): StudioField['path'][number] =>
+    'name' in step ? { name: nameOf(step.name) } : 'attribute' in step ? { attribute: nameOf(step.attribute) } : step;
+  if ([...renamed].every(([name, next]) => name === next)) return { ...answer, namespaces };
+  return { ...answer, namespaces, fields: answer.fields.map((field) => ({ ...field, path: field.path.map(stepOf) })) };
+}
+
+/**
+ * An input with what its beginning shows, and a mapping must say: the delimiter of CSV, and the namespaces of XML. One that cannot be read
+ * stays as it is: why is told where its fields would stand.
+ */
+export async function withFound<I extends Place & Pick<NewInput, 'namespaces'>>(
+  input: I,
+  mappings: ModelOrigin['service'],
+  signal: AbortSignal,
+): Promise<I> {
+  const { format, dialect, namespaces: own } = input;
+  if (!(format === 'csv' ? dialect?.delimiter === undefined : format === 'xml' && own === undefined)) return input;
+  try {
+    const { delimiter, namespaces } = await readSample(input, mappings, false, signal);
+    if (format === 'xml') return Object.keys(namespaces).length === 0 ? input : { ...input, namespaces };
+    return delimiter === undefined ? input : { ...input, dialect: { ...dialect, delimiter } };
+  } catch (error) {
+    // It was given up.
+    if (troubleOf(error) === undefined) throw error;
+    return input;
+  }
 }
 
 /** Whether the service reads samples of it: of databases, of the one of its options alone. */
-export const hasSample = ({ location }: Input): boolean =>
+export const hasSample = ({ location }: Pick<Input, 'location'>): boolean =>
   (location.kind !== 'table' && location.kind !== 'query') || location.database === undefined;
 
 const isEach = (step: Step): boolean => 'each' in step;
 
-function placeOf(location: Location): Pick<StudioSampleRequest, 'location' | 'of'> {
+export function placeOf(location: Location): Pick<StudioSampleRequest, 'location' | 'of'> {
   switch (location.kind) {
     case 'upload':
     case 'url':
@@ -74,7 +135,8 @@ function placeOf(location: Location): Pick<StudioSampleRequest, 'location' | 'of
 
 function fieldOf({ path, holds, values }: StudioField): SchemaField {
   if (values === undefined) return { path, holds };
-  const { absent, nulls, kind, objects, values: count, distinct, isDistinctCut, examples } = values;
-  const sample: FieldSample = { kind, objects, values: count, missing: absent + nulls, distinct, isDistinctCut, examples };
+  const { absent, nulls, kind, objects, values: count, distinct, isDistinctCut, examples, items } = values;
+  const single = items && { items: new Map(items.map(({ at, value }) => [at.join('.'), value])) };
+  const sample: FieldSample = { kind, objects, values: count, missing: absent + nulls, distinct, isDistinctCut, examples, ...single };
   return { path, holds, sample };
 }

@@ -1,7 +1,7 @@
 /** The service that has sent the page, as typed functions. */
 import { type ClientOptions, QuadmillClient } from '../../client/client.ts';
 import { ProblemError, QuadmillError } from '../../client/http.ts';
-import type { StudioUser } from '../../client/types.ts';
+import type { Place, StudioUser } from '../../client/types.ts';
 import { readToken, TOKEN_ENDED } from './token.ts';
 
 /** Requests of a person who waits are repeated once: a service that stays away is told within a second. */
@@ -40,8 +40,8 @@ export interface Trouble {
 export function troubleOf(error: unknown): Trouble | undefined {
   if (error instanceof DOMException && error.name === 'AbortError') return undefined;
   if (error instanceof ProblemError) {
-    const { status, detail, hint } = error.problem;
-    return { kind: kindOf(status), sentence: detail, ...(hint !== undefined && { hint }) };
+    const { status, detail, hint, place } = error.problem;
+    return { kind: kindOf(status), sentence: placed(detail, place), ...(hint !== undefined && { hint }) };
   }
   if (error instanceof QuadmillError) return { kind: kindOf(error.status), sentence: error.message };
   // `fetch` rejects with a TypeError when there is no answer.
@@ -49,6 +49,20 @@ export function troubleOf(error: unknown): Trouble | undefined {
     return { kind: 'away', sentence: 'The service does not answer.', hint: 'What you draw is kept in this browser.' };
   throw error;
 }
+
+/** Where it is, unless the sentence says so: in a text by line and column, else by byte. */
+function placed(sentence: string, { line, column, byte }: Place = {}): string {
+  if (line !== undefined && !/\bline \d/.test(sentence))
+    return `Line ${line}${column === undefined ? '' : `, column ${column}`}: ${sentence}`;
+  return line === undefined && byte !== undefined && !/\bbyte \d/.test(sentence) ? `Byte ${byte}: ${sentence}` : sentence;
+}
+
+/** Both as sentences. */
+export const saidOf = ({ sentence, hint }: Pick<Trouble, 'sentence' | 'hint'>): string =>
+  [sentence, hint]
+    .filter((one) => one !== undefined && one !== '')
+    .map((one) => (/[.!?…]$/.test(one as string) ? one : `${one}.`))
+    .join(' ');
 
 function kindOf(status: number): Trouble['kind'] {
   if (status === 401) return 'sign-in';

@@ -48,7 +48,7 @@ const VIOLATIONS: Readonly<Record<string, (schema: Schema, body: boolean) => rea
     const types = typesOf(schema);
     const wrong = [
       types.includes('object') ? [] : { a: 1 },
-      ...(types.includes('number') ? [] : [7]),
+      ...(types.includes('number') ? [] : types.includes('integer') ? [1.5] : [7]),
       ...(types.includes('boolean') ? [] : [true]),
     ];
     if (body) return wrong;
@@ -68,6 +68,7 @@ const VIOLATIONS: Readonly<Record<string, (schema: Schema, body: boolean) => rea
       violationsOf(property, body).map(([, value]) => ({ ...objectOf(schema), [name]: value })),
     ),
   required: (schema) => (schema.required as readonly string[]).map((name) => ({ ...objectOf(schema), [name]: undefined })),
+  additionalProperties: () => [{ a: 7 }],
   allOf: (schema, body) => (schema.allOf as Schema[]).flatMap((one) => violationsOf(one, body).map(([, value]) => value)),
 };
 /** Keywords that refuse nothing by themselves. */

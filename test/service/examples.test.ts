@@ -34,6 +34,7 @@ describe(`examples of docs/api.md${missingCurl === undefined ? '' : ` (not teste
     await writeFile(join(data, 'people.csv'), PEOPLE.csv);
     await writeFile(join(data, 'people.ttl'), peopleMapping('csv', 'people.csv'));
     await writeFile(join(data, 'shop-terms.ttl'), '<http://example.com/Order> a <http://www.w3.org/2000/01/rdf-schema#Class> .\n');
+    await writeFile(join(data, 'orders.json'), '[{"id": "C-16", "total": 3}, {"id": "C-17", "total": 5}]');
     await writeFile(join(data, 'graph.nq'), '<http://example.com/1> <http://example.com/name> "Ann" .\n');
     service = await startService({ cwd: directory.path, env: { DATA_DIR: join(directory.path, 'state') } });
   });
@@ -53,19 +54,20 @@ describe(`examples of docs/api.md${missingCurl === undefined ? '' : ` (not teste
       );
   }
 
-  maybe('each is answered well: runs with their report, an upload, a sample, an ontology', async () => {
+  maybe('each is answered well: runs with their report, an upload, a sample, single items, an ontology', async () => {
     const reports: unknown[] = [];
     for (const example of await examples()) {
       const { stdout } = await execute('sh', ['-c', example.replaceAll('curl ', "curl -sS -w '\\n%{http_code}' ")]);
       const [body = '', status] = stdout.split(/\n(?=\d{3}$)/);
-      const { input, records, quads, rejectedRecords } = JSON.parse(body) as Readonly<Record<string, unknown>>;
-      reports.push({ status, input, records, quads, rejectedRecords });
+      const { input, records, quads, rejectedRecords, items } = JSON.parse(body) as Readonly<Record<string, unknown>>;
+      reports.push({ status, input, records, quads, rejectedRecords, items });
     }
     const of = (name: string): readonly string[] => [`file://${directory.path}/data/${name}`];
     expect(reports).toEqual([
       { status: '200', input: of('people.csv'), records: 2, quads: 2, rejectedRecords: 0 },
       { status: '201' },
       { status: '200', records: 2 },
+      { status: '200', items: [{ position: 1, values: ['C-17', '5'] }] },
       { status: '200' },
       { status: '200', input: of('graph.nq'), records: 1, quads: 1, rejectedRecords: 0 },
     ]);

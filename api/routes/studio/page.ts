@@ -27,6 +27,9 @@ const policy = (nonce: string): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
+/** A worker has the policy of its script. It loads parts of itself when it needs them. */
+const SCRIPT_POLICY = "default-src 'none'; script-src 'self'; frame-ancestors 'none'";
+
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
@@ -102,7 +105,11 @@ async function asset(name: string, request: IncomingMessage): Promise<Reply> {
       throw error;
     });
     if (body === undefined) continue;
-    const headers = { 'Cache-Control': FOREVER, Vary: 'Accept-Encoding' };
+    const headers = {
+      'Cache-Control': FOREVER,
+      Vary: 'Accept-Encoding',
+      ...(name.endsWith('.js') && { 'Content-Security-Policy': SCRIPT_POLICY }),
+    };
     return {
       status: 200,
       type: type as string,

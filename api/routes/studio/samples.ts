@@ -1,6 +1,6 @@
 /** `/studio/samples`: the fields of an input, read by a worker from its beginning; `/studio/tables`: the tables of the database. */
 import type { Service } from '../../../queues/jobs.ts';
-import type { SampleQuestion } from '../../../queues/preview.ts';
+import type { ItemsQuestion, SampleQuestion } from '../../../queues/preview.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import type { Route } from '../../route.ts';
 import type { Ask } from './ask.ts';
@@ -35,13 +35,29 @@ export function samplesRoutes(ask: Ask, services: readonly Service[]): readonly 
       replies: { 200: { description: 'The fields, as far as they were read', schema: 'StudioSample' } },
       handle: async ({ request, body }) => {
         const { of, ...file } = (await body()) as Omit<SampleQuestion, 'kind'> & { readonly of?: 'file' | 'table' | 'query' };
-        const { location, format, delimiter, encoding, mappings, deeper } = file;
+        const { location, format, delimiter, encoding, mappings, deeper, items } = file;
         if (of === 'table' || of === 'query') {
           assertSql();
           return { status: 200, body: await ask({ kind: 'rows', of, text: location, deeper }, request) };
         }
         assertNoPassword(location);
-        return { status: 200, body: await ask({ kind: 'sample', location, format, delimiter, encoding, mappings, deeper }, request) };
+        return {
+          status: 200,
+          body: await ask({ kind: 'sample', location, format, delimiter, encoding, mappings, deeper, items }, request),
+        };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/studio/items',
+      role: 'operator',
+      summary: 'Gives single items of a list of JSON, JSON Lines or XML: from a position on, or with a certain value',
+      body: { type: 'application/json', schema: 'StudioItemsRequest', required: true },
+      replies: { 200: { description: 'The items, with the values that are asked for', schema: 'StudioItems' } },
+      handle: async ({ request, body }) => {
+        const question = (await body()) as Omit<ItemsQuestion, 'kind' | 'from'> & { readonly from?: number };
+        assertNoPassword(question.location);
+        return { status: 200, body: await ask({ from: 0, ...question, kind: 'items' }, request) };
       },
     },
   ];

@@ -67,6 +67,11 @@ export class Comments {
     });
   }
 
+  /** Those that belong to nothing that was asked for, in their order. */
+  rest(): readonly string[] {
+    return this.#use([...this.#comments.values()].flatMap((comments) => [...comments.values()]));
+  }
+
   #use(comments: readonly Comment[]): readonly string[] {
     const fresh = comments.filter((comment) => !this.#used.has(comment));
     for (const comment of fresh) this.#used.add(comment);

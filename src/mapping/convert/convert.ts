@@ -34,7 +34,8 @@ const COMMON: Readonly<Record<string, string>> = {
 };
 
 /**
- * The documents as one document of another language. Comments in front of the text, above triples maps and term maps, and at the ends of lines are kept. The text is read again: one
+ * The documents as one document of another language. Comments in front of the text, above triples maps and term maps, and at the ends of lines stay
+ * where they are; the others stand at the end. The text is read again: one
  * that means something else is never returned.
  *
  * @returns `text` is undefined if a document is not valid, or says what the language cannot; `diagnostics` say why
@@ -61,6 +62,8 @@ export async function convertMapping(
     const prefixes = new Map([...turtlePrefixes(to), ...declared]);
     text = writeTurtle(nodes, prefixes, { heading: comments.heading(), base: baseOf(documents, options) });
   }
+  const rest = comments.rest();
+  if (rest.length > 0) text += `\n${rest.map((line) => `#${line}\n`).join('')}`;
   const name = to === 'yarrrml' ? 'converted.yml' : 'converted.ttl';
   if (report.errors === 0) await checkMeaning(mapping, { name, text }, options, { withoutConnections: to === 'r2rml', report });
   return { text: report.errors > 0 ? undefined : text, diagnostics: report.sorted(documents.map(({ name }) => name)) };

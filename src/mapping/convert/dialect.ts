@@ -5,6 +5,7 @@
  * are made anew. Statements of other vocabularies stay as they are. What the dialect cannot say is an error at its place.
  */
 
+import { XSD } from '../../core/value.ts';
 import type { Report } from '../model/diagnostics.ts';
 import { type Graph, type GraphNode, nodeId, type Statement } from '../model/graph.ts';
 import type { Dialect, Origin, RdfTerm } from '../model/model.ts';
@@ -30,6 +31,7 @@ export function convertGraph(graph: Graph, to: Dialect, report: Report): readonl
 }
 
 const iri = (value: string): RdfTerm => ({ kind: 'iri', value });
+const textOf = (value: string): RdfTerm => ({ kind: 'literal', value, datatype: `${XSD}string`, language: undefined });
 
 const nameOf = ({ property }: Statement): Property | undefined => lookUp('properties', property)?.name;
 
@@ -87,9 +89,24 @@ class Converter {
       this.#leaveOut(id);
       for (const { object } of this.#graph.get(id)?.statements ?? []) if (object.kind === 'blank') this.#leaveOut(`_:${object.value}`);
     }
-    for (const id of sources) this.#logicalSource(id);
+    if (this.#to !== 'rml') this.#refuseViews();
+    for (const id of sources) if (!this.#done.has(id)) this.#logicalSource(id);
     for (const node of this.#graph.values()) if (!this.#done.has(node.id)) this.#node(node);
     return [...this.#nodes.values()].filter(({ statements }) => statements.length > 0);
+  }
+
+  /** Each view is told once, not each of its statements. */
+  #refuseViews(): void {
+    const leaveOut = (id: string): void => {
+      if (this.#done.has(id)) return;
+      this.#leaveOut(id);
+      for (const { object } of this.#graph.get(id)?.statements ?? []) if (object.kind === 'blank') leaveOut(`_:${object.value}`);
+    };
+    for (const node of this.#graph.values()) {
+      if (!node.statements.some((one) => nameOf(one) === 'viewOn')) continue;
+      this.#cannot('a logical view', node.origin, "today's RML and YARRRML can");
+      leaveOut(node.id);
+    }
   }
 
   #callNodes(): ReadonlySet<string> {
@@ -465,8 +482,14 @@ class Converter {
     this.#pair(call, iri(`${IDLAB}strBoolean`), { map: statement.object }, origin);
     const value = this.#new(origin);
     for (const part of expression) {
+      const { object } = part;
       if (['functionValue', 'functionExecution'].includes(nameOf(part) ?? '')) this.#call(part, value);
-      else this.#statement(part, value);
+      else if (object.kind === 'literal' && object.datatype !== `${XSD}string`) {
+        // The argument of a function is a text: the term map says the language or the datatype.
+        this.#statement({ ...part, object: textOf(object.value) }, value);
+        if (object.language === undefined) this.#set(converted, 'datatype', iri(object.datatype), part.origin);
+        else this.#set(converted, 'language', textOf(object.language), part.origin);
+      } else this.#statement(part, value);
     }
     this.#pair(call, iri(`${IDLAB}str`), { map: value.term }, origin);
     if (expression.length === 0) this.#cannot('a condition of a blank node without a value', origin);

@@ -9,6 +9,7 @@ import { functionLibrary } from '../../functions/library.ts';
 import type {
   Annotation,
   Expression,
+  Field,
   FunctionExecution,
   JoinCondition,
   LogicalSource,
@@ -20,6 +21,7 @@ import type {
   SubjectMap,
   TermMap,
   TriplesMap,
+  ViewJoin,
 } from '../model/model.ts';
 import { DEFAULT_GRAPH_IRIS, namesTypedColumns, referredBy } from '../model/model.ts';
 
@@ -79,6 +81,9 @@ function withClasses({ subject, predicateObjects }: TriplesMap): readonly Predic
   return [{ origin: classes[0]?.origin ?? origin, predicates: [type], objects: classes, graphs: [] }, ...predicateObjects];
 }
 
+/** What references refer to: the source of a triples map, or what a view is on. */
+type Within = Pick<TriplesMap, 'id' | 'source'>;
+
 class Forms {
   /** Id of a triples map → its place among all. */
   readonly #index: ReadonlyMap<string, number>;
@@ -99,16 +104,31 @@ class Forms {
   }
 
   source(source: LogicalSource | LogicalView): unknown {
-    if (source.kind === 'view') {
-      const { on, fields, joins } = source;
-      return [this.source(on), plain(fields), joins.map((join) => ({ ...(plain(join) as object), parent: this.source(join.parent) }))];
-    }
+    if (source.kind === 'view') return this.#view(source);
     // The quotes of identifiers are compared with the references.
     if (source.kind === 'sql')
       return plain({ ...source, references: undefined, connection: this.#withoutConnections ? undefined : source.connection });
     const { csv } = source;
     // Nothing said of CSV is what is usual.
     return plain({ ...source, csv: csv !== undefined && Object.values(csv).every((one) => one === undefined) ? undefined : csv });
+  }
+
+  #view({ on, fields, joins }: LogicalView): unknown {
+    const values = { id: '', source: on };
+    const field = (one: Field): unknown =>
+      one.kind === 'iterable'
+        ? [one.name, one.formulation, one.iterator, one.fields.map(field)]
+        : [one.name, this.#expression(one.expression, values), one.fields.map(field)];
+    const join = ({ kind, parent, conditions, fields: joined }: ViewJoin): unknown => {
+      const others = { id: '', source: parent };
+      return [
+        kind,
+        this.source(parent),
+        conditions.map((condition) => this.#join(condition, values, others)),
+        joined.map(({ name, expression }) => [name, this.#expression(expression, others)]),
+      ];
+    };
+    return [this.source(on), fields.map(field), joins.map(join)];
   }
 
   annotation({ kind, view, fields, target }: Annotation): unknown {
@@ -119,12 +139,16 @@ class Forms {
   subject(map: TriplesMap): unknown {
     const { subject } = map;
     const { classes: _, graphs, ...own } = subject;
-    return [this.#map(own as SubjectMap, map), graphs.map((graph) => this.#graph(graph, map))];
+    return [this.#map(own as SubjectMap, map), inAnyOrder(graphs.map((graph) => this.#graph(graph, map)))];
   }
 
   pair({ predicates, objects, graphs }: PredicateObjectMap, map: TriplesMap): unknown {
-    const all = (of: PredicateObjectMap['objects']): unknown => of.map((one) => this.#map(one, map));
-    return [all(predicates), all(objects), graphs.map((graph) => this.#graph(graph, map))];
+    const all = (of: PredicateObjectMap['objects']): unknown => {
+      const forms = inAnyOrder(of.map((one) => this.#map(one, map)));
+      // A constant that stands there twice is one statement. Two blank nodes of a record are two.
+      return forms.filter((form, i) => form !== forms[i - 1] || /"fresh"|"call"/.test(form));
+    };
+    return [all(predicates), all(objects), inAnyOrder(graphs.map((graph) => this.#graph(graph, map)))];
   }
 
   /** Each vocabulary has a name for the default graph, and all of them are known in each. */
@@ -140,10 +164,11 @@ class Forms {
       // Maps of different dialects refer to all records in different ways, and a mapping of one dialect has one way.
       return [map.kind, this.#index.get(referredBy(map)), conditions, map.kind === 'star' ? targets(map.targets) : map.all];
     }
-    const { termType, language, datatype, gather } = map;
+    const { termType, gather } = map;
+    const { language, datatype, expression } = withoutMarks(map);
     return {
       termType,
-      expression: this.#value(map, within),
+      expression: this.#expression(expression, within, useOf(map)),
       language: language && this.#expression(language, within),
       // Targets of a datatype are those of the literal.
       datatype: datatype && this.#map({ ...datatype, targets: [] }, within),
@@ -152,15 +177,11 @@ class Forms {
     };
   }
 
-  #value(map: TermMap, within: TriplesMap): unknown {
-    return this.#expression(map.expression, within, useOf(map));
-  }
-
-  #join({ child, parent }: JoinCondition, within: TriplesMap, other: TriplesMap): unknown {
+  #join({ child, parent }: JoinCondition, within: Within, other: Within): unknown {
     return [this.#expression(child, within), this.#expression(parent, other)];
   }
 
-  #expression(expression: Expression, within: TriplesMap, as: Use = 'value'): unknown {
+  #expression(expression: Expression, within: Within, as: Use = 'value'): unknown {
     switch (expression.kind) {
       case 'constant': {
         const { kind, value } = expression.term;
@@ -189,24 +210,59 @@ class Forms {
   }
 
   /** The dialect of what it was converted to decides how values are read. */
-  #hasTextsOnly({ id }: TriplesMap): boolean {
+  #hasTextsOnly({ id }: Within): boolean {
     const map = this.#after[this.#index.get(id) ?? -1];
     return map !== undefined && hasTextsOnly(map);
   }
 
   /** Legacy RML has conditions as a function. A call gives its first result if it names none. Arguments are texts, without a datatype. */
-  #call({ function: iri, inputs }: FunctionExecution, returns: string | undefined, within: TriplesMap, as: Use): unknown {
+  #call({ function: iri, inputs }: FunctionExecution, returns: string | undefined, within: Within, as: Use): unknown {
     const argument = (value: Expression): unknown =>
       value.kind === 'constant' ? ['constant', value.term.value] : this.#expression(value, within);
     const of = (parameter: string): Expression | undefined => inputs.find((input) => input.parameter === IDLAB + parameter)?.value;
     const [condition, value] = [of('strBoolean'), of('str')];
     if (iri === `${IDLAB}trueCondition` && condition !== undefined && value !== undefined && inputs.length === 2)
-      return ['conditional', this.#expression(condition, within), this.#expression(value, within, as)];
+      return ['conditional', this.#expression(condition, within), this.#expression(asArgument(value), within, as)];
     const first = functionLibrary().findFunction(iri)?.returns[0];
     const isFirst = returns === undefined || returns === first?.iri || first?.aliases.includes(returns) === true;
     return ['call', iri, isFirst ? undefined : returns, inputs.map((input) => [input.parameter, argument(input.value)])];
   }
 }
+
+/** The language or the datatype of a constant under a condition may stand at the constant, or at the term map. */
+function withoutMarks({ origin, expression, language, datatype }: TermMap): Pick<TermMap, 'expression' | 'language' | 'datatype'> {
+  const value = expression.kind === 'conditional' ? expression.value : undefined;
+  if (
+    expression.kind !== 'conditional' ||
+    value?.kind !== 'constant' ||
+    value.term.kind !== 'literal' ||
+    language !== undefined ||
+    datatype !== undefined
+  )
+    return { expression, language, datatype };
+  const { term } = value;
+  const plainTerm = { ...term, datatype: `${XSD}string`, language: undefined };
+  const constant = { ...value, term: plainTerm };
+  const without = { ...expression, value: constant };
+  if (term.language !== undefined)
+    return { expression: without, language: { kind: 'constant', origin, term: { ...plainTerm, value: term.language } }, datatype };
+  if (term.datatype === plainTerm.datatype) return { expression, language, datatype };
+  const iri = { kind: 'constant', origin, term: { kind: 'iri', value: term.datatype } } as const;
+  return {
+    expression: without,
+    language,
+    datatype: { kind: 'term', origin, termType: 'iri', expression: iri, language: undefined, datatype: undefined },
+  };
+}
+
+/** Each predicate stands with each object in each graph, so their order says nothing: Turtle lists constants apart from term maps. */
+const inAnyOrder = (forms: readonly unknown[]): readonly string[] => forms.map((form) => JSON.stringify(form)).sort();
+
+/** A constant literal is a text in an argument. */
+const asArgument = (value: Expression): Expression =>
+  value.kind === 'constant' && value.term.kind === 'literal'
+    ? { ...value, term: { ...value.term, datatype: `${XSD}string`, language: undefined } }
+    : value;
 
 /** Whether values have no datatypes of their own: those of files in legacy RML, apart from workbooks. */
 export const hasTextsOnly = ({ dialect, source }: Pick<TriplesMap, 'dialect' | 'source'>): boolean =>
@@ -226,7 +282,7 @@ export const isReference = ({ parts }: Extract<Expression, { kind: 'template' }>
 const targets = (of: readonly LogicalTarget[] = []): readonly string[] => [...new Set(of.map((target) => JSON.stringify(plain(target))))];
 
 /** The column that a reference names: without its quotes where references are SQL identifiers. */
-const columnOf = (reference: string, { source }: TriplesMap): string =>
+const columnOf = (reference: string, { source }: Within): string =>
   source.kind === 'sql' && source.references === 'identifiers' && /^".*"$/s.test(reference)
     ? reference.slice(1, -1).replaceAll('""', '"')
     : reference;

@@ -4,7 +4,7 @@ import type { FileSource, LogicalSource, LogicalTarget, SqlSource } from '../mod
 import { DATABASES } from '../yarrrml/source.ts';
 import { cannot, fieldsOf, type Value } from './yarrrml-terms.ts';
 
-const FORMULATIONS: Readonly<Record<FileSource['formulation'], string>> = {
+export const FORMULATIONS: Readonly<Record<FileSource['formulation'], string>> = {
   csv: 'csv',
   json: 'jsonpath',
   parquet: 'parquet',

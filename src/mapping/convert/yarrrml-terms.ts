@@ -183,5 +183,5 @@ function isFirstResult({ execution, returns }: Extract<Expression, { kind: 'call
 }
 
 /** Whether a constant is a literal with a datatype other than xsd:string, or a language. */
-const isMarked = (term: Extract<Expression, { kind: 'constant' }>['term']): boolean =>
+export const isMarked = (term: Extract<Expression, { kind: 'constant' }>['term']): boolean =>
   term.kind === 'literal' && (term.language !== undefined || term.datatype !== `${XSD}string`);

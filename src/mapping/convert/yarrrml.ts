@@ -6,16 +6,15 @@
  *
  * @see https://rml.io/yarrrml/spec/
  */
-import { Document, isCollection, isMap, type Node, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { Document, YAMLMap } from 'yaml';
 import { XSD } from '../../core/value.ts';
 import type { Report } from '../model/diagnostics.ts';
 import type {
   FunctionExecution,
-  JoinCondition,
   LogicalSource,
   LogicalTarget,
+  LogicalView,
   Mapping,
-  Origin,
   PredicateObjectMap,
   ReferencingObjectMap,
   StarMap,
@@ -25,20 +24,12 @@ import type {
 import { withMembers } from '../model/model.ts';
 import { DEFAULT_BASE } from '../yarrrml/document.ts';
 import { useOf } from './form.ts';
+import { addPart, type Comments, commentOf, commentPairs, layOut } from './yarrrml-layout.ts';
 import { saySource, sayTarget } from './yarrrml-sources.ts';
 import { cannot, type Fields, fieldsOf, Prefixes, Terms, type Value } from './yarrrml-terms.ts';
+import { sayJoin, Views, viewsInOrder } from './yarrrml-views.ts';
 
 const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
-
-/** Lists and maps of at most so many characters stand on one line. */
-const LINE = 100;
-
-/** Lines of comments, without `#`. */
-export interface Comments {
-  assign(origins: readonly Origin[]): void;
-  above(origin: Origin): readonly string[];
-  heading(): readonly string[];
-}
 
 /** @param prefixes prefix → namespace; only those that are used are declared */
 export function writeYarrrml(mapping: Mapping, prefixes: ReadonlyMap<string, string>, comments: Comments, report: Report): string {
@@ -94,29 +85,6 @@ export function valueOfPair({ predicates, objects, graphs }: SaidPair): Value {
 
 export const valueOfObject = ({ value, mark }: SaidObject): Value => (mark === undefined ? value : [value, mark]);
 
-/** The text of a value, to stand on lines of its own. What is short stands on one line. */
-export function yamlOf(value: Value, key = ''): string {
-  const document = new Document(new YAMLMap());
-  const node = document.createNode(value) as Node;
-  if (key === '' && isMap(node)) for (const { key: name, value: item } of node.items) shorten(item as Node, String((name as Scalar).value));
-  else shorten(node, key);
-  document.contents = node as unknown as YAMLMap;
-  return document.toString({ lineWidth: 0, flowCollectionPadding: false }).trimEnd();
-}
-
-/** The text of a value within brackets. @param type how a text was quoted */
-export function yamlInLine(value: Value, type?: Scalar['type']): string {
-  const document = new Document([value]);
-  const list = document.contents as unknown as YAMLSeq<Node>;
-  list.flow = true;
-  const [item] = list.items;
-  if (item instanceof Scalar && (type === 'QUOTE_SINGLE' || type === 'QUOTE_DOUBLE')) item.type = type;
-  return document
-    .toString({ lineWidth: 0, flowCollectionPadding: false })
-    .replace(/^\[\s*|\s*\]\s*$/g, '')
-    .replace(/,$/, '');
-}
-
 class YarrrmlWriter {
   readonly #mapping: Mapping;
   readonly #prefixes: Prefixes;
@@ -124,6 +92,9 @@ class YarrrmlWriter {
   readonly #maps: ReadonlyMap<string, TriplesMap>;
   /** Id of a triples map → the name of its mapping. */
   readonly #names: ReadonlyMap<string, string>;
+  readonly #views: Views;
+  /** Of each view, the others that it is made of before it. */
+  readonly #viewNames: ReadonlyMap<LogicalView, string>;
   readonly #sources: Section<LogicalSource>;
   readonly #targets: Section<LogicalTarget>;
 
@@ -135,30 +106,35 @@ class YarrrmlWriter {
     const names = new Names();
     this.#names =
       given ?? new Map(mapping.triplesMaps.map(({ id, name }) => [id, names.of(id.startsWith('_:') ? 'mapping' : localName(id, name))]));
-    this.#sources = new Section((source) => saySource(report, source), 'source');
-    this.#targets = new Section((target) => sayTarget(report, target), 'target');
+    // Sources and views are named in one way.
+    const inputs = new Names();
+    const views = viewsInOrder(mapping);
+    this.#viewNames = new Map(views.map((view) => [view, inputs.of(view.id.startsWith('_:') ? 'view' : localName(view.id, view.name))]));
+    this.#views = new Views(prefixes, report, mapping.annotations, (view) => this.#viewNames.get(view) as string);
+    this.#sources = new Section((source) => saySource(report, source), 'source', inputs);
+    this.#targets = new Section((target) => sayTarget(report, target), 'target', new Names());
   }
 
   write(comments: Comments): string {
-    const { triplesMaps, annotations } = this.#mapping;
-    for (const { name, origin } of annotations) cannot(this.#report, `a structural annotation (${name})`, origin);
+    const { triplesMaps } = this.#mapping;
     this.#checkShared();
-    comments.assign(triplesMaps.flatMap(({ origin, predicateObjects }) => [origin, ...predicateObjects.map((pair) => pair.origin)]));
+    const pairs = triplesMaps.flatMap(({ origin, predicateObjects }) => [origin, ...predicateObjects.map((pair) => pair.origin)]);
+    comments.assign([...[...this.#viewNames.keys()].map(({ origin }) => origin), ...pairs]);
     const uses = new Map<string, number>();
-    for (const { source } of triplesMaps) {
+    for (const source of [...triplesMaps.map((map) => map.source), ...[...this.#viewNames.keys()].map(({ on }) => on)]) {
       const key = keyOf(source);
       uses.set(key, (uses.get(key) ?? 0) + 1);
     }
+    const isShared = (source: LogicalSource | LogicalView): boolean => (uses.get(keyOf(source)) ?? 0) > 1;
     const document = new Document(new YAMLMap());
+    const views = new YAMLMap();
+    for (const [view, name] of this.#viewNames)
+      addPart(document, views, name, this.#views.say(view, this.#source(view.on, isShared(view.on))), comments.above(view.origin));
     const mappings = new YAMLMap();
     for (const map of triplesMaps) {
-      const key = new Scalar(this.#names.get(map.id) as string);
-      const above = comments.above(map.origin);
-      if (above.length > 0) key.commentBefore = commentOf(above);
-      if (mappings.items.length > 0) key.spaceBefore = true;
-      const node = layOut(document, this.#triplesMap(map, (uses.get(keyOf(map.source)) ?? 0) > 1)) as YAMLMap;
+      const name = this.#names.get(map.id) as string;
+      const node = addPart(document, mappings, name, this.#triplesMap(map, isShared(map.source)), comments.above(map.origin));
       commentPairs(node, map, comments);
-      mappings.add(document.createPair(key, node));
     }
     const contents = document.contents as unknown as YAMLMap;
     const base = this.#base();
@@ -171,6 +147,7 @@ class YarrrmlWriter {
       if (entries.length > 0)
         contents.set(name, document.createNode(new Map<string, unknown>(entries.map(([key, value]) => [key, layOut(document, value)]))));
     }
+    if (views.items.length > 0) contents.set('views', views);
     contents.set('mappings', mappings);
     const heading = comments.heading();
     if (heading.length > 0) document.commentBefore = commentOf(heading);
@@ -185,6 +162,7 @@ class YarrrmlWriter {
         const { source, subject, predicateObjects } = map;
         const classes = subject.classes.map((one) => this.#object(one, terms, true)?.value);
         const said = {
+          // Views are not drawn in a text of YARRRML: nothing is compared with their names.
           source: source.kind === 'view' ? undefined : this.#source(source, false),
           subject: this.#subject(subject, terms).s,
           graphs: this.#all(subject.graphs, (graph) => this.#term(graph, terms, 'graph')),
@@ -230,8 +208,7 @@ class YarrrmlWriter {
     const terms = this.#terms(map);
     if (map.baseIri !== undefined) cannot(this.#report, 'a base IRI of one triples map', origin, 'give it with --base');
     if (map.quotedOnly) cannot(this.#report, 'a triples map that is only quoted', origin);
-    if (source.kind === 'view') cannot(this.#report, 'a logical view', source.origin);
-    const said = source.kind === 'view' ? undefined : this.#source(source, isShared);
+    const said = this.#source(source, isShared);
     const pairs = [...this.#classes(subject.classes, terms), ...predicateObjects.map((pair) => valueOfPair(this.#saidPair(pair, terms)))];
     return fieldsOf({
       sources: said === undefined ? undefined : [said],
@@ -241,8 +218,9 @@ class YarrrmlWriter {
     });
   }
 
-  /** Files in their short form stand where they are used, and so does what is used once. */
-  #source(source: LogicalSource, isShared: boolean): Value | undefined {
+  /** Files in their short form stand where they are used, and so does what is used once. A view has a name. */
+  #source(source: LogicalSource | LogicalView, isShared: boolean): Value | undefined {
+    if (source.kind === 'view') return this.#viewNames.get(source);
     const said = this.#sources.say(source);
     return said === undefined || !isShared || Array.isArray(said) ? said : this.#sources.name(source, said, nameOfSource(source));
   }
@@ -324,13 +302,8 @@ class YarrrmlWriter {
   #anyObject(object: TermMap | ReferencingObjectMap | StarMap, terms: Terms, isType: boolean): SaidObject | undefined {
     if (object.kind !== 'referencing') return this.#object(object, terms, isType);
     const parent = this.#maps.get(object.parent) as TriplesMap;
-    const condition = this.#several(object.conditions, (one) => this.#join(one, terms, this.#terms(parent)));
+    const condition = this.#several(object.conditions, (one) => sayJoin(one, terms, this.#terms(parent)));
     return { value: fieldsOf({ mapping: this.#names.get(object.parent), condition }), mark: undefined };
-  }
-
-  #join({ child, parent }: JoinCondition, childTerms: Terms, parentTerms: Terms): Value | undefined {
-    const parameters = [childTerms.parameter('str1', child, 's'), parentTerms.parameter('str2', parent, 'o')];
-    return parameters.includes(undefined) ? undefined : fieldsOf({ function: 'equal', parameters: parameters as Value[] });
   }
 
   #object(map: TermMap | StarMap, terms: Terms, isType: boolean): SaidObject | undefined {
@@ -348,7 +321,9 @@ class YarrrmlWriter {
     const marks = this.#marks(map, value, terms);
     if (said.kind === 'call')
       return { value: new Map([...said.fields, ...fieldsOf({ type, ...marks, targets, condition })]), mark: undefined };
-    const isPlain = targets === undefined && condition === undefined && typeof marks.language !== 'object';
+    // In a list, a third text that ends with ~lang is a language.
+    const isMark = typeof marks.language !== 'object' && marks.datatype?.endsWith('~lang') !== true;
+    const isPlain = targets === undefined && condition === undefined && isMark;
     const text = guarded(said.text);
     if (!isPlain || termType === 'blank' || (termType === 'literal' && (isType || text !== said.text)))
       return {
@@ -444,12 +419,13 @@ class Section<T> {
   readonly #say: (part: T) => Value | undefined;
   readonly #said = new Map<string, Value | undefined>();
   readonly #named = new Map<string, readonly [name: string, value: Value]>();
-  readonly #names = new Names();
+  readonly #names: Names;
   readonly #otherwise: string;
 
-  constructor(say: (part: T) => Value | undefined, otherwise: string) {
+  constructor(say: (part: T) => Value | undefined, otherwise: string, names: Names) {
     this.#say = say;
     this.#otherwise = otherwise;
+    this.#names = names;
   }
 
   /** Each part is said once, so that what it cannot say is reported once. */
@@ -472,42 +448,5 @@ class Section<T> {
 
   named(): readonly (readonly [name: string, value: Value])[] {
     return [...this.#named.values()];
-  }
-}
-
-// ---------------------------------------------------------------- layout
-
-/** An empty line of a comment is a line with `#`. */
-const commentOf = (lines: readonly string[]): string => lines.map((line) => (line === '' ? ' ' : line)).join('\n');
-
-/** Comments above predicates and objects. The classes of the subject stand before them. */
-function commentPairs(node: YAMLMap, { subject, predicateObjects }: TriplesMap, comments: Comments): void {
-  const items = (node.get('po') as YAMLSeq<Node> | undefined)?.items ?? [];
-  predicateObjects.forEach(({ origin }, i) => {
-    const item = items[i + (subject.classes.length > 0 ? 1 : 0)];
-    const above = comments.above(origin);
-    if (item !== undefined && above.length > 0) item.commentBefore = commentOf(above);
-  });
-}
-
-/** The node of a value: short lists and maps within it stand on one line. */
-function layOut(document: Document, value: Value): Node {
-  const node = document.createNode(value) as Node;
-  if (isMap(node)) for (const { key, value: item } of node.items) shorten(item as Node, String((key as Scalar).value));
-  else shorten(node, '');
-  return node;
-}
-
-function shorten(node: Node, key: string): void {
-  if (!isCollection(node)) return;
-  if (key !== 'po' && JSON.stringify(node.toJSON()).length <= LINE) {
-    node.flow = true;
-    return;
-  }
-  const items = node instanceof YAMLSeq ? node.items : (node as YAMLMap).items.map(({ value }) => value);
-  for (const item of items as Node[]) {
-    // Predicates and objects are easier to read on lines of their own.
-    if (key === 'po' && isMap(item)) for (const { value } of item.items) shorten(value as Node, '');
-    else shorten(item, '');
   }
 }

@@ -15,6 +15,7 @@ export interface YarrrmlDocument {
   readonly prefixes: ReadonlyMap<string, string>;
   readonly external: ReadonlyMap<string, string>;
   readonly sources: ReadonlyMap<string, Entry>;
+  readonly views: ReadonlyMap<string, Entry>;
   readonly targets: ReadonlyMap<string, Entry>;
   readonly mappings: ReadonlyMap<string, Entry>;
 }
@@ -43,11 +44,20 @@ export function documentOf(report: Report, tree: Tree): YarrrmlDocument | undefi
   if (mappings === undefined && report.errors === before) {
     report.error('no-triples-map', tree.origin, 'the document has no key "mappings", so it describes no triples map', 'add mappings: …');
   }
+  const sources = namesIn(fields.get('sources'));
+  const views = namesIn(fields.get('views'));
+  for (const [name, { keyOrigin }] of views) {
+    const other = sources.get(name);
+    if (other === undefined) continue;
+    const hint = `mappings name both in one way: give the view another name; the source is on line ${other.keyOrigin.line}`;
+    report.error('duplicate-key', keyOrigin, `${JSON.stringify(name)} names a view and a source`, hint);
+  }
   return {
     base: textIn(report, fields.get('base')) ?? DEFAULT_BASE,
     prefixes: new Map([...Object.entries(PREDEFINED), ...texts(fields.get('prefixes'))]),
     external: new Map(texts(external)),
-    sources: namesIn(fields.get('sources')),
+    sources,
+    views,
     targets: namesIn(fields.get('targets')),
     mappings: namesIn(mappings),
   };
@@ -60,16 +70,21 @@ function entriesOf(report: Report, entry: Entry | undefined): ReadonlyMap<string
   return new Map();
 }
 
+/** What has names of its own, or shares them: a source and a view are named in one way. */
+type Kind = 'sources' | 'views' | 'targets' | 'mappings';
+
 /** The part of that name in the document itself, else in another document of the same mapping. */
-export function lookUpPart<K extends 'sources' | 'targets' | 'mappings'>(
-  kind: K,
+export function lookUpPart<K extends Kind>(
+  kinds: readonly K[],
   name: string,
   own: YarrrmlDocument,
   all: readonly YarrrmlDocument[],
-): { readonly entry: Entry; readonly home: YarrrmlDocument } | undefined {
+): { readonly kind: K; readonly entry: Entry; readonly home: YarrrmlDocument } | undefined {
   for (const home of [own, ...all]) {
-    const entry = home[kind].get(name);
-    if (entry !== undefined) return { entry, home };
+    for (const kind of kinds) {
+      const entry = home[kind].get(name);
+      if (entry !== undefined) return { kind, entry, home };
+    }
   }
   return undefined;
 }
@@ -77,12 +92,13 @@ export function lookUpPart<K extends 'sources' | 'targets' | 'mappings'>(
 /** Reports a name that no document has. */
 export function reportUnknownName(
   report: Report,
-  kind: 'sources' | 'targets' | 'mappings',
+  kinds: readonly [Kind, ...Kind[]],
   name: string,
   origin: Origin,
   all: readonly YarrrmlDocument[],
 ): void {
-  const names = all.flatMap((document) => [...document[kind].keys()]);
+  const [kind] = kinds;
+  const names = kinds.flatMap((one) => all.flatMap((document) => [...document[one].keys()]));
   const hint =
     didYouMean(name, names) ?? (names.length === 0 ? `name it with the key ${kind}` : `the ${kind} are ${names.slice(0, 8).join(', ')}`);
   report.error('unknown-name', origin, `there is no ${kind.slice(0, -1)} ${JSON.stringify(name)}`, hint);

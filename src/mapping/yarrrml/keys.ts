@@ -26,6 +26,7 @@ const PLACES = {
     external: [],
     authors: ['author', 'a'],
     sources: ['source', 's'],
+    views: ['view'],
     targets: ['target', 't'],
     mappings: ['mapping', 'm'],
   },
@@ -47,6 +48,10 @@ const PLACES = {
     iterator: [],
   },
   credentials: { username: [], password: [] },
+  view: { source: ['sources'], fields: [], joins: ['join'], annotations: ['annotation'] },
+  field: { value: ['v'], ...CALL, referenceFormulation: [], iterator: [], fields: [] },
+  'view join': { view: [], type: [], ...CONDITIONS, fields: [] },
+  annotation: { type: [], fields: [], targetView: [], targetFields: [] },
   target: { type: [], access: [], serialization: [], compression: [] },
   mapping: {
     sources: ['source'],
@@ -94,6 +99,9 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   quotedNonAsserted: 'quoted triples',
 };
 
+/** Keys of RML, of which YARRRML has one for all: a value. */
+const OF_RML: ReadonlySet<string> = new Set(['reference', 'template', 'constant']);
+
 /** The long form of a key; undefined: there is no such key. */
 export function longKey<P extends Place>(place: P, key: string): KeyOf<P> | undefined {
   const known: Keys = PLACES[place];
@@ -135,6 +143,7 @@ function reportUnknownKey(report: Report, key: string, origin: Origin, place: Pl
   }
   const elsewhere = Object.keys(PLACES).filter((other) => Object.hasOwn(PLACES[other as Place], key));
   const hint =
+    (OF_RML.has(key) && Object.hasOwn(known, 'value') ? 'write value: …, with references as $(name)' : undefined) ??
     didYouMean(key, Object.keys(known)) ??
     (elsewhere.length > 0
       ? `it belongs on ${withArticle(elsewhere[0] as Place)}`

@@ -7,7 +7,6 @@ import { Report } from '../model/diagnostics.ts';
 import type { Origin, RdfTerm } from '../model/model.ts';
 import { lookUpPart, reportUnknownName, type YarrrmlDocument } from './document.ts';
 import { fieldsOf, itemsOf, type KeyOf, reportKind, textIn } from './keys.ts';
-import { isShortSource, writeSource } from './source.ts';
 import { writeTargets } from './target.ts';
 import {
   constantIri,
@@ -22,10 +21,14 @@ import {
   writeValue,
 } from './term.ts';
 import type { Entry, Tree } from './tree.ts';
+import { sourcesIn, writeSourceOrView, writeViews } from './view.ts';
 import { iri, literal, named, type Subject, TooManyStatements, type Writer } from './writer.ts';
 
 type Fields = ReadonlyMap<KeyOf<'mapping'>, Entry>;
 type PairFields = ReadonlyMap<KeyOf<'predicate object'>, Entry>;
+
+/** Mappings of views are today's RML, which alone has views. */
+const OF_MAPPING = { document: 'old:logicalSource', table: 'rr:logicalTable', view: 'rml:logicalSource' } as const;
 
 const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
@@ -42,10 +45,11 @@ export class MappingWriter {
     this.#documents = documents;
     this.#document = document;
     this.#writer = writer;
-    this.#scope = { report, document };
+    this.#scope = { report, document, documents };
   }
 
   writeAll(): void {
+    writeViews(this.#scope, this.#writer);
     for (const [name, entry] of this.#document.mappings) {
       try {
         this.#writeMapping(name, entry);
@@ -90,28 +94,17 @@ export class MappingWriter {
       for (const subject of subjectsOf(fields)) {
         const map = this.#writer.subject(iri(ids.next().value as string), keyOrigin);
         map.set('rdf:type', named('rml:TriplesMap'), keyOrigin);
-        this.#writeSource(source, map);
+        writeSourceOrView(this.#scope, source, map, OF_MAPPING);
         this.#writeSubject(fields, subject, map.lead('rml:subjectMap', subject?.origin ?? keyOrigin));
         for (const pair of itemsOfPairs(fields)) this.#writePair(pair, map, source, subject, fields);
       }
     }
   }
 
-  #writeSource(source: Tree, map: Subject): void {
-    if (source.kind !== 'text' || isShortSource(source)) {
-      writeSource(this.#report, source, map, source.origin);
-      return;
-    }
-    const found = lookUpPart('sources', source.text, this.#document, this.#documents);
-    if (found === undefined) reportUnknownName(this.#report, 'sources', source.text, source.origin, this.#documents);
-    else if (found.entry.value.kind === 'nothing') reportKind(this.#report, found.entry.value, 'a source is a map or a list');
-    else writeSource(this.#report, found.entry.value, map, found.entry.keyOrigin);
-  }
-
   #writeTargets(entry: Entry | undefined, node: Subject): void {
     writeTargets(this.#report, entry, node, (name, origin) => {
-      const found = lookUpPart('targets', name, this.#document, this.#documents);
-      if (found === undefined) reportUnknownName(this.#report, 'targets', name, origin, this.#documents);
+      const found = lookUpPart(['targets'], name, this.#document, this.#documents);
+      if (found === undefined) reportUnknownName(this.#report, ['targets'], name, origin, this.#documents);
       return found?.entry.value;
     });
   }
@@ -318,9 +311,9 @@ export class MappingWriter {
         reportKind(this.#report, item, 'mapping takes the name of a mapping');
         continue;
       }
-      const found = lookUpPart('mappings', item.text, this.#document, this.#documents);
+      const found = lookUpPart(['mappings'], item.text, this.#document, this.#documents);
       if (found === undefined) {
-        reportUnknownName(this.#report, 'mappings', item.text, item.origin, this.#documents);
+        reportUnknownName(this.#report, ['mappings'], item.text, item.origin, this.#documents);
         continue;
       }
       for (const parent of parentsOf(item.text, found.home, found.entry)) {
@@ -359,7 +352,7 @@ export class MappingWriter {
     }
     const map = this.#writer.blank(object.origin);
     map.set('rdf:type', named('rml:TriplesMap'), object.origin);
-    this.#writeSource(source, map);
+    writeSourceOrView(this.#scope, source, map, OF_MAPPING);
     this.#writeObjectTerm(object, map.lead('rml:subjectMap', object.origin));
     const node = map.lead('rml:predicateObjectMap', keyOrigin);
     for (const predicate of itemsOf(inverse.value))
@@ -370,11 +363,7 @@ export class MappingWriter {
   }
 }
 
-/** `data.csv~csv` and `[data.json~jsonpath, $]` are one source, `[people, projects]` are two. */
-function sourcesOf(fields: Fields): readonly Tree[] {
-  const value = fields.get('sources')?.value;
-  return value !== undefined && isShortSource(value) ? [value] : itemsOf(value);
-}
+const sourcesOf = (fields: Fields): readonly Tree[] => sourcesIn(fields.get('sources'));
 
 /** No subject, or nothing: one that is a blank node. */
 function subjectsOf(fields: Fields): readonly (Tree | undefined)[] {

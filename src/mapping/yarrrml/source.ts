@@ -68,10 +68,16 @@ export const isShortSource = (tree: Tree): boolean =>
 
 const isAccess = (text: string): boolean => /~[^~/]*$/.test(text);
 
-/** States the source of a triples map. */
-export function writeSource(report: Report, tree: Tree, map: Subject, origin: Origin): void {
+/** The properties that lead to a source: from a triples map in the dialect of the source, from a view in the only one that has views. */
+export interface LeadingTo {
+  readonly document: string;
+  readonly table: string;
+}
+
+/** States the source of a triples map or of a view. */
+export function writeSource(report: Report, tree: Tree, map: Subject, origin: Origin, to: LeadingTo): void {
   if (tree.kind === 'text' || tree.kind === 'list') {
-    writeShort(report, tree, map, origin);
+    writeShort(report, tree, map, origin, to);
     return;
   }
   const fields = fieldsOf(report, tree, 'source');
@@ -84,10 +90,10 @@ export function writeSource(report: Report, tree: Tree, map: Subject, origin: Or
     return;
   }
   if (given === undefined && access === undefined && (fields.has('query') || fields.has('table'))) {
-    writeTable(report, fields, map.lead('rr:logicalTable', tree.origin));
+    writeTable(report, fields, map.lead(to.table, tree.origin));
     return;
   }
-  const node = map.lead('old:logicalSource', tree.origin);
+  const node = map.lead(to.document, tree.origin);
   if (access === undefined) {
     if (!fields.has('access')) {
       const hint = 'add access: people.csv; for the database of the run, add query or table';
@@ -106,7 +112,7 @@ export function writeSource(report: Report, tree: Tree, map: Subject, origin: Or
 const originOf = (fields: Fields, key: KeyOf<'source'>, tree: Tree): Origin => fields.get(key)?.value.origin ?? tree.origin;
 
 /** `data.json~jsonpath`, alone or with an iterator. */
-function writeShort(report: Report, tree: Tree, map: Subject, origin: Origin): void {
+function writeShort(report: Report, tree: Tree, map: Subject, origin: Origin, to: LeadingTo): void {
   const [access, iterator, ...others] = tree.kind === 'list' ? tree.items : [tree];
   if (access?.kind !== 'text' || (iterator !== undefined && iterator.kind !== 'text') || others.length > 0) {
     reportKind(report, tree, 'a source is a map, or a list of its access and its iterator', 'write [data.json~jsonpath, "$.people[*]"]');
@@ -118,7 +124,7 @@ function writeShort(report: Report, tree: Tree, map: Subject, origin: Origin): v
     report.error('missing-reference-formulation', access.origin, `${JSON.stringify(access.text)} does not say how it is read`, hint);
     return;
   }
-  const node = map.lead('old:logicalSource', origin);
+  const node = map.lead(to.document, origin);
   if (/^jdbc:/i.test(path)) {
     const hint = 'write a map with the keys access, query and credentials';
     report.error('wrong-value', access.origin, 'a database has no short form', hint);
@@ -129,7 +135,8 @@ function writeShort(report: Report, tree: Tree, map: Subject, origin: Origin): v
   if (iterator !== undefined) node.set('old:iterator', literal(iterator.text), iterator.origin);
 }
 
-function writeFormulation(report: Report, node: Subject, formulation: string, origin: Origin): void {
+/** States `csv`, `jsonpath`, … as the reference formulation of a source or a field. */
+export function writeFormulation(report: Report, node: Subject, formulation: string, origin: Origin): void {
   const name = FORMULATIONS[formulation.toLowerCase()];
   if (name !== undefined) {
     node.set('old:referenceFormulation', named(name), origin);

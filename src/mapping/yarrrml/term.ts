@@ -13,6 +13,8 @@ import { iri, literal, named, type Subject } from './writer.ts';
 export interface Scope {
   readonly report: Report;
   readonly document: YarrrmlDocument;
+  /** All of the mapping: names of parts may be those of other documents. */
+  readonly documents: readonly YarrrmlDocument[];
 }
 
 export type TermType = 'iri' | 'blank' | 'literal';
@@ -173,7 +175,7 @@ export function writeJoin(scope: Scope, node: Subject, condition: Tree): void {
   const call = fields === undefined ? undefined : callOf(scope, fields);
   if (call === undefined) return;
   if (call.function !== EQUAL) {
-    const message = `the function <${call.function}> as the condition of a mapping is not supported yet by this version`;
+    const message = `the function <${call.function}> as the condition of a join is not supported yet by this version`;
     report.error('not-supported', call.origin, message, 'equal is, with values of the subject (s) and of the object (o)');
     return;
   }
@@ -182,7 +184,7 @@ export function writeJoin(scope: Scope, node: Subject, condition: Tree): void {
   const parent = call.arguments[sides.indexOf('parent')];
   if (call.arguments.length !== 2 || child === undefined || parent === undefined) {
     const hint = 'write parameters: [[str1, $(…), s], [str2, $(…), o]]';
-    report.error('incomplete-join', call.origin, 'the condition of a mapping compares a value of the subject with one of the object', hint);
+    report.error('incomplete-join', call.origin, 'the condition of a join compares a value of the subject with one of the object', hint);
     return;
   }
   const join = node.lead('rml:joinCondition', condition.origin);
@@ -201,7 +203,7 @@ function sideOf(scope: Scope, argument: Argument): Side {
   );
   const known = new Set(said?.filter((side) => side !== undefined));
   if (known.size > 1) {
-    const message = 'a function in the condition of a mapping takes values of the subject and of the object';
+    const message = 'a function in the condition of a join takes values of the subject and of the object';
     scope.report.error('not-supported', argument.origin, message, 'take all values of one function from one of them');
   }
   return [...known][0] ?? otherwise;

@@ -1,10 +1,12 @@
 /** New elements: entities, attributes and edges with ids and names that no other has. */
-import { localNameOf } from '../../../src/infer/names.ts';
+import { classNameOf, classWords, isGeneric, localNameOf, withoutKey } from '../../../src/infer/names.ts';
 import type { EntityDraft, Made } from '../connect/connection.ts';
-import type { Attribute, Edge, EdgeForm, Entity, Expression, Id, Join, StudioDocument } from '../document.ts';
+import type { Attribute, Edge, EdgeForm, Entity, Expression, FieldRef, Id, Input, Join, Path, StudioDocument } from '../document.ts';
 import { iriBase } from '../elements/iris.ts';
-import { entityNameOfLevel, entityNames, freshId, levelWords, nameOf, partNameOf, partNames } from '../elements/names.ts';
-import { inputOf, recordOf, withRecords } from '../elements/records.ts';
+import { entityNames, freshId, levelWords, nameOf, partNameOf, partNames } from '../elements/names.ts';
+import { nameBehind, spokenName } from '../elements/path-text.ts';
+import { inputOf, recordOf, recordsOf, withRecords } from '../elements/records.ts';
+import { samePath } from '../levels.ts';
 
 /** A document, and the element that was made in it or was there. */
 export interface Placed {
@@ -22,8 +24,8 @@ export function placed(document: StudioDocument, made: Made): Placed {
 /** An entity with an identifier of its key, or a blank node for each object without one. */
 export function newEntity(document: StudioDocument, { input, level, key }: EntityDraft): Entity {
   const of = inputOf(document, input);
-  const name = entityNames(document).of(of === undefined ? 'Entity' : entityNameOfLevel(of, level));
-  const words = of === undefined ? ['entity'] : levelWords(of, level);
+  const words = of === undefined ? ['entity'] : wordsOfEntity(document, of, level, key);
+  const name = entityNames(document).of(classNameOf(words));
   const beginning = `${iriBase(document.base)}${localNameOf(words.join('-')) || 'entity'}/`;
   return {
     kind: 'entity',
@@ -37,6 +39,17 @@ export function newEntity(document: StudioDocument, { input, level, key }: Entit
     graphs: [],
     parts: [partNames(document).of(partNameOf(name))],
   };
+}
+
+/**
+ * The first entity of a level is what the level holds one of. Others are told by what they are made of: of rows of events, `cityId` makes a
+ * city.
+ */
+function wordsOfEntity(document: StudioDocument, of: Input, level: Path, key: FieldRef | undefined): readonly string[] {
+  const isFirst = recordsOf(document, 'entity').every((one) => one.input !== of.id || !samePath(one.level, level));
+  const field = key?.path.findLast((step) => 'name' in step || 'attribute' in step);
+  const name = spokenName((isFirst ? undefined : field && nameBehind([field], 0)) ?? '');
+  return isGeneric(name) ? levelWords(of, level) : classWords(withoutKey(name) || name);
 }
 
 export const newAttribute = (document: StudioDocument, value: Expression): Attribute => ({

@@ -6,6 +6,7 @@
 
 import { findingsIn } from '../commands/invariants.ts';
 import type { Element, Id, Place, StudioDocument } from '../document.ts';
+import { shownAsRead } from '../elements/items.ts';
 import { placeId } from '../elements/names.ts';
 import { recordsOf, withRecords } from '../elements/records.ts';
 import { fieldsByPath, type Schema } from '../elements/schema.ts';
@@ -57,7 +58,7 @@ export interface Restored {
  * @param side as it was parsed: a file that the studio has not written, or that does not fit, says nothing
  */
 export function restored(found: StudioDocument, side: unknown): Restored {
-  const nothing: Restored = { document: found, shown: NOTHING_SHOWN, schema: new Map() };
+  const nothing: Restored = { document: shownAsRead(found), shown: NOTHING_SHOWN, schema: new Map() };
   if (!isSideFile(side)) return nothing;
   const { expert, rejected, elements, points, all, open, fields } = side;
   const before: StudioDocument = {

@@ -1,7 +1,7 @@
 /** What an expression gives for a record of the samples: the live example beside it. */
 import { encodeIriPart, encodeUriPart, fromBytes, toBytes } from '../../../src/core/text.ts';
 import type { Expression, FieldRef, TermType } from '../document.ts';
-import { fieldOf, type Schema } from './schema.ts';
+import { type Schema, sampledValue } from './schema.ts';
 
 /** Characters; what is longer is cut, and shows it. */
 const LONGEST = 200;
@@ -12,7 +12,7 @@ const LONGEST = 200;
  * @returns undefined: a field has no sample, or the value is made by a function, by hand, or anew for each record
  */
 export function exampleOf(schema: Schema, expression: Expression, termType: TermType): string | undefined {
-  const sampled = (ref: FieldRef): string | undefined => fieldOf(schema, ref)?.sample?.examples[0];
+  const sampled = (ref: FieldRef): string | undefined => sampledValue(schema, ref);
   switch (expression.kind) {
     case 'field':
       return shortened(sampled(expression.ref));

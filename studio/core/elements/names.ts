@@ -1,8 +1,8 @@
 /** Names: of elements as the user sees them, of new entities, and new ids. */
-import { classNameOf, classWords, localNameOf, UniqueNames } from '../../../src/infer/names.ts';
+import { classWords, localNameOf, UniqueNames } from '../../../src/infer/names.ts';
 import type { Element, Id, Input, Path, StudioDocument } from '../document.ts';
 import { expressionText } from './expressions.ts';
-import { nameBehind } from './path-text.ts';
+import { nameBehind, spokenName } from './path-text.ts';
 import { recordsOf } from './records.ts';
 
 /** What the user sees as the name of an element. */
@@ -38,7 +38,8 @@ export const localName = (iri: string): string => /[^/#:]*$/.exec(iri.replace(/[
 /** The words of what a level holds one of: `order` of `orders.json`, `line` of its `lines`. */
 export function levelWords(input: Input, level: Path): readonly string[] {
   const named = level.findLast((step) => 'name' in step || 'attribute' in step);
-  return classWords((named && nameBehind([named], 0)) ?? input.name.replace(/\.[^.]*$/, ''));
+  const name = named && nameBehind([named], 0);
+  return classWords(name === undefined ? input.name.replace(/\.[^.]*$/, '') : spokenName(name));
 }
 
 /** Names for new entities, which no other has. */
@@ -58,8 +59,6 @@ function namesBeside(taken: readonly string[]): UniqueNames {
 
 /** What a triples map may be called that is made of something of this name. */
 export const partNameOf = (name: string): string => localNameOf(name) || 'Part';
-
-export const entityNameOfLevel = (input: Input, level: Path): string => classNameOf(levelWords(input, level));
 
 /** The next id that no record has: `entity-3`. */
 export function freshId(records: ReadonlyMap<Id, Element>, kind: Element['kind']): Id {

@@ -38,6 +38,9 @@ function lastName(path: Path): string | undefined {
   return undefined;
 }
 
+/** A name of the data without what it has for programs alone: `@x:id` and `id` are called alike. */
+export const spokenName = (name: string): string => name.replace(/^@/, '').replace(/^[\p{L}_][\p{L}\p{N}_.-]*:(?=[\p{L}_])/u, '');
+
 /** The name of the list or object that `level` leads into behind its first `shared` steps; undefined: none has a name there. */
 export const nameBehind = (level: Path, shared: number): string | undefined => {
   const step = level.slice(shared).find((one) => 'name' in one || 'attribute' in one);

@@ -5,7 +5,7 @@ import { type Apart, apartIn } from './apart.ts';
 
 /** Whether a text looks like YARRRML: it has a section of that at the beginning of a line, and no statement of Turtle begins there. */
 export const looksLikeYarrrml = (text: string): boolean =>
-  /^(?:prefixes|mappings?|m|sources|base|external|authors|targets)\s*:(?:\s|$)/m.test(text) &&
+  /^(?:prefixes|mappings?|m|sources|views|base|external|authors|targets)\s*:(?:\s|$)/m.test(text) &&
   !/^\s*(?:@prefix|@base|PREFIX\s)/im.test(text);
 
 /** The name under which the reader of mappings knows the text. */

@@ -126,7 +126,8 @@ export class Recognition {
   #readPart(map: TriplesMap): Part | Undrawn {
     const { source, subject, baseIri, quotedOnly } = map;
     if (baseIri !== undefined) return new Undrawn('a base of its own');
-    if (map.dialect !== this.#mapping.triplesMaps[0]?.dialect) return new Undrawn('another dialect');
+    if (isViewOfYarrrml(map)) return new Undrawn('a logical view of YARRRML');
+    if (map.dialect !== this.#mapping.triplesMaps.find((one) => !isViewOfYarrrml(one))?.dialect) return new Undrawn('another dialect');
     const read = sourceOf(source);
     if (read === undefined) return new Undrawn('a view on a logical view');
     if (quotedOnly === true || subject.kind === 'star') return new Undrawn('quoted triples');
@@ -197,11 +198,14 @@ export class Recognition {
     return a !== undefined && b !== undefined && a !== b;
   }
 
-  #iterator(source: LogicalSource, dialect: TriplesMap['dialect'], { id }: Input): Path | undefined {
+  #iterator(source: LogicalSource, dialect: TriplesMap['dialect'], { id, format }: Input): Path | undefined {
     if (source.kind !== 'file') return [];
     const { iterator, formulation } = source;
     if (formulation === 'csv' || formulation === 'parquet') return iterator === undefined ? [] : undefined;
-    if (formulation === 'json') return iterator === undefined ? [] : jsonPathReader([], dialect === 'legacy')(iterator);
+    if (formulation === 'json') {
+      if (iterator === undefined) return format === 'jsonl' ? [{ each: true }] : [];
+      return jsonPathReader([], dialect === 'legacy')(iterator);
+    }
     return iterator === undefined || !iterator.startsWith('/') ? undefined : xPathReader([], this.#lists.get(id) ?? new Set())(iterator);
   }
 
@@ -408,5 +412,8 @@ export class Recognition {
     return { records: new Map(this.#records), language: 'rml', expert: false, text: { text: '', anchors: new Map() } };
   }
 }
+
+/** Views are drawn in today's RML: in a text of YARRRML their mappings have another dialect than the others, which drawing does not write. */
+const isViewOfYarrrml = ({ source, origin }: TriplesMap): boolean => source.kind === 'view' && origin.key !== undefined;
 
 const entityKey = (input: Id, { value, termType }: Term): string => JSON.stringify([input, termType, value]);

@@ -6,7 +6,7 @@ import type { Side } from './ends.ts';
 import { type End, type Refusal, refuse } from './verdict.ts';
 
 /** Refuses a list or object that is no value. */
-export function isValue({ kind, name, ref }: Side, schema: Schema): Refusal | undefined {
+export function isValue({ kind, name, ref }: Pick<Side, 'name' | 'ref'> & { readonly kind: string }, schema: Schema): Refusal | undefined {
   if (ref === undefined || (kind !== 'list' && kind !== 'object')) return undefined;
   const rest = kind === 'list' ? 'make an entity of each item' : 'make an entity of it';
   const sentence = `${name} holds ${kind === 'list' ? 'a list' : 'an object'}. Open it and choose one of its fields, or ${rest}.`;

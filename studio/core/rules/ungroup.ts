@@ -9,6 +9,6 @@ export function mayUngroup(document: StudioDocument, id: Id): Refusal | undefine
   if (input === undefined) return refuse('I1', 'This input is not in the model any more.', []);
   const { name, format } = input;
   if (isFlat(format)) return refuse('R5', `${name} is flat: every row is one object already.`, [name]);
-  if (format === 'json' || format === 'xml') return undefined;
+  if (format !== 'parquet') return undefined;
   return refuse('R5', `${name} is read record by record: no path leads to one record alone.`, [name]);
 }

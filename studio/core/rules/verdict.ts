@@ -74,11 +74,13 @@ export interface Connect {
 /** What a new entity is made of: a value field (its identifier), a list or object, or an attribute that it takes the place of. */
 export type EntitySource = { readonly schema: Schema; readonly at: FieldRef } | { readonly attribute: Id };
 
-/** A call that a refusal offers. `select` and `open-text` are for the views. */
+/** A call that a refusal offers. `select`, `open-text` and `write-out` are for the views. */
 export type CommandCall =
   | { readonly command: 'connect'; readonly argument: Connect }
   | { readonly command: 'add-entity'; readonly argument: EntitySource }
   | { readonly command: 'select'; readonly argument: { readonly ids: readonly Id[] } }
+  /** Writes the text of the mapping in a form that can be changed, and does then what was refused. */
+  | { readonly command: 'write-out'; readonly argument: object }
   /** Opens the text at `of` with a path upwards from its level written in. `to`: what it leads to. */
   | {
       readonly command: 'open-text';

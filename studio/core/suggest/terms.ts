@@ -3,7 +3,7 @@ import { classNameOf, localNameOf, withoutKey, wordsOf } from '../../../src/infe
 import type { Edge, StudioDocument } from '../document.ts';
 import { expressionText, fieldsOf, isConstant } from '../elements/expressions.ts';
 import { localName, nameOf } from '../elements/names.ts';
-import { fieldName } from '../elements/path-text.ts';
+import { fieldName, spokenName } from '../elements/path-text.ts';
 import { recordOf, recordsOf } from '../elements/records.ts';
 import type { Suggestion } from './suggestion.ts';
 
@@ -37,11 +37,13 @@ function predicateName(document: StudioDocument, edge: Edge): string {
   const attribute = recordOf(document, 'attribute', edge.to);
   if (attribute !== undefined) {
     const field = fieldsOf(attribute.value)[0];
-    return field === undefined || isConstant(attribute.value) ? localName(expressionText(attribute.value)) : fieldName(field.path);
+    return field === undefined || isConstant(attribute.value)
+      ? localName(expressionText(attribute.value))
+      : spokenName(fieldName(field.path));
   }
   const child = recordsOf(document, 'join').find((join) => join.edge === edge.id)?.conditions[0]?.child;
   const key = child === undefined ? undefined : fieldsOf(child)[0];
-  const named = key === undefined ? '' : withoutKey(fieldName(key.path));
+  const named = key === undefined ? '' : withoutKey(spokenName(fieldName(key.path)));
   return named || lowerFirst(nameOf(document, edge.to));
 }
 

@@ -3,10 +3,13 @@ import { type Refusal, refuse } from '../rules/verdict.ts';
 
 export class Unpatched extends Error {
   readonly refusal: Refusal;
+  /** Whether the text could say it, if it were written in another form. */
+  readonly isOfForm: boolean;
 
-  constructor(sentence: string) {
+  constructor(sentence: string, isOfForm = true) {
     super(sentence);
     this.refusal = refuse('I9', sentence, []);
+    this.isOfForm = isOfForm;
   }
 }
 
@@ -14,3 +17,11 @@ export class Unpatched extends Error {
 export const stop = (sentence: string): never => {
   throw new Unpatched(sentence);
 };
+
+/** Thrown where no other form of the text would help. */
+export const stopForGood = (sentence: string): never => {
+  throw new Unpatched(sentence, false);
+};
+
+/** Writes the text in a form in which what was refused can be changed, and does it then. */
+export const WRITE_OUT = { command: 'write-out', argument: {} } as const;

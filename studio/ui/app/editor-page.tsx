@@ -1,7 +1,6 @@
 /** The editor: toolbar, and the regions of a model around its canvas. */
 import { lazy, type KeyboardEvent as Press, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { Guide } from '../guide/index.tsx';
 import Inspector from '../inspector/index.tsx';
 import { ConnectDialog } from '../outline/connect.tsx';
 import { Rename } from '../outline/rename.tsx';
@@ -23,6 +22,7 @@ import { WORDS } from './words.ts';
 
 const Canvas = lazy(() => import('../canvas/index.tsx'));
 const Text = lazy(() => import('../text/index.tsx'));
+const Guide = lazy(() => import('../guide/index.tsx'));
 
 const MODES: readonly Mode[] = ['canvas', 'split', 'text'];
 
@@ -76,7 +76,9 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
         <Preview />
       </Region>
       <StatusLine />
-      <Guide />
+      <Suspense fallback={null}>
+        <Guide />
+      </Suspense>
       {shown === 'palette' && <Palette actions={actions} onClose={close} />}
       {shown === 'keys' && <KeyList onClose={close} />}
       {connecting !== undefined && <ConnectDialog from={connecting} />}
@@ -171,8 +173,12 @@ function StatusLine(): ReactNode {
       )}
       {refusal !== undefined && (
         <div className="note warning">
-          <p>{refusal.sentence}</p>
-          {call !== undefined && <Button onClick={() => editor.instead(call)}>{WORDS.insteadOf[call.command]}</Button>}
+          <p>{call?.command === 'write-out' ? `${refusal.sentence} ${WORDS.writeOutHint}` : refusal.sentence}</p>
+          {call !== undefined && (
+            <Button onClick={() => editor.instead(call)}>
+              {refusal.rule === 'R3' && call.command === 'connect' ? WORDS.otherWay : WORDS.insteadOf[call.command]}
+            </Button>
+          )}
           <Button kind="quiet" icon="close" label={WORDS.close} onClick={() => editor.closeRefusal()} />
         </div>
       )}

@@ -1,6 +1,6 @@
 /** Save as: the model under another name, and in any of the languages. The model that is open stays as it is. */
 import { type ReactNode, useEffect, useState } from 'react';
-import { troubleOf } from '../../client/service.ts';
+import { saidOf, troubleOf } from '../../client/service.ts';
 import type { Language } from '../../core/document.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -43,7 +43,7 @@ export function SaveAs({ place, onClose }: SaveAsProps): ReactNode {
       await saveUnder(editor, service, file, text);
     } catch (reason) {
       const trouble = troubleOf(reason);
-      return setError(trouble?.kind === 'conflict' ? words.taken(file) : [trouble?.sentence, trouble?.hint].filter(Boolean).join(' '));
+      return setError(trouble?.kind === 'conflict' ? words.taken(file) : trouble === undefined ? '' : saidOf(trouble));
     }
     announce(WORDS.save.said(file));
     onClose();

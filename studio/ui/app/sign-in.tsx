@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { openService, troubleOf } from '../../client/service.ts';
+import { openService, saidOf, troubleOf } from '../../client/service.ts';
 import { keepToken } from '../../client/token.ts';
 import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/field.tsx';
@@ -20,7 +20,7 @@ export function SignIn({ onSigned }: { readonly onSigned: () => void }): ReactNo
     } catch (reason) {
       keepToken(undefined);
       const trouble = troubleOf(reason);
-      setError(trouble?.kind === 'sign-in' ? signIn.wrong : [trouble?.sentence, trouble?.hint].filter(Boolean).join(' '));
+      setError(trouble?.kind === 'sign-in' ? signIn.wrong : trouble === undefined ? '' : saidOf(trouble));
     }
   };
   return (

@@ -30,11 +30,15 @@ export const WORDS = {
   textError: ({ line, column }: { readonly line: number; readonly column: number }): string =>
     `The text has an error at ${line}:${column}. Canvas and outline show what was valid last.`,
   goThere: 'Go there',
+  writeOutHint:
+    'It can be written out first: what is said of several things at once is said of each of them apart. Comments stay, and undo takes it back.',
+  otherWay: 'Draw it the other way',
   insteadOf: {
-    connect: 'Draw it this way',
+    connect: 'Make an entity and connect it',
     'add-entity': 'Make an entity',
     select: 'Show it',
     'open-text': 'Write ../ in the text',
+    'write-out': 'Write it out, and do it',
   },
   signIn: {
     title: 'Sign in',

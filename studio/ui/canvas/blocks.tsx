@@ -6,6 +6,7 @@ import { FieldLine } from '../parts/fields/line.tsx';
 import type { FieldRow } from '../parts/fields/rows.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useEditor } from '../store/context.tsx';
+import { endOfIri } from '../store/iris.ts';
 import { HiddenPort, Port, Target, usePortsMoved } from './flow.tsx';
 import { FIELD_ROW, MOST_ROWS } from './layout/sizes.ts';
 import type { AttributeBlock, Block, EntityBlock, EntityRow, InputBlock, TextBlock } from './scene.ts';
@@ -60,7 +61,7 @@ function nameOfBlock(block: Block): string {
   }
 }
 
-function InputContent({ block: { id, name, rows, used, showsAll } }: { readonly block: InputBlock }): ReactNode {
+function InputContent({ block: { id, name, isTable, rows, used, showsAll } }: { readonly block: InputBlock }): ReactNode {
   const views = useViews();
   const [top, setTop] = useState(0);
   const first = Math.min(Math.floor(top / FIELD_ROW), Math.max(0, rows.length - MOST_ROWS));
@@ -70,7 +71,7 @@ function InputContent({ block: { id, name, rows, used, showsAll } }: { readonly 
   return (
     <>
       <header className="title">
-        <Icon name="file" />
+        <Icon name={isTable ? 'table' : 'file'} />
         <strong className="grow name">{name}</strong>
         <HiddenPort />
       </header>
@@ -152,7 +153,7 @@ function EntityContent({ block }: { readonly block: EntityBlock }): ReactNode {
       </p>
       {example !== undefined && (
         <p className="line mono muted" title={example}>
-          {WORDS.example(endOfIri(example))}
+          {WORDS.example(endOfIri(example, 2))}
         </p>
       )}
       {classes !== '' && <p className="line">{WORDS.class(classes)}</p>}
@@ -167,9 +168,6 @@ function EntityContent({ block }: { readonly block: EntityBlock }): ReactNode {
     </>
   );
 }
-
-/** What tells an IRI from others like it is its end. */
-const endOfIri = (iri: string): string => iri.replace(/^[a-z][a-z\d+.-]*:\/\/.*?(?=(?:\/[^/]*){1,2}$)/i, '…');
 
 function RowItem({ row: { edge, attribute, predicate, value, type } }: { readonly row: EntityRow }): ReactNode {
   const editor = useEditor();

@@ -12,7 +12,8 @@ import type { Point } from '../parts/layout/layout.ts';
 import type { EditorState } from '../store/editor.ts';
 import { WORDS } from './words.ts';
 
-const STEP = 48;
+/** From one new block to the next: none covers another. */
+const STEPS = { entity: 128, attribute: 56 } as const;
 
 /** The blocks that `after` has and `before` has not, at a point and below it. */
 function placed(before: StudioDocument, after: StudioDocument, at: Point): StudioDocument | Refusal {
@@ -20,7 +21,8 @@ function placed(before: StudioDocument, after: StudioDocument, at: Point): Studi
     ({ kind, id }) => kind === 'entity' || (kind === 'attribute' && edgesTo(after, id).length === 0),
   );
   if (added.length === 0) return after;
-  return move.perform(after, { positions: added.map(({ id }, i) => ({ of: id, x: at.x, y: at.y + i * STEP })) });
+  const positions = added.map(({ id, kind }, i) => ({ of: id, x: at.x, y: at.y + i * STEPS[kind as keyof typeof STEPS] }));
+  return move.perform(after, { positions });
 }
 
 /** Connects, and puts what is made at a point. */

@@ -19,6 +19,7 @@ import {
   useReactFlow,
   useStore,
   useUpdateNodeInternals,
+  type Viewport,
 } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
 import { type ComponentType, memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
@@ -194,15 +195,20 @@ function FirstFit({ blocks, points }: Pick<FlowProps, 'blocks' | 'points'>): Rea
   const flow = useReactFlow();
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
-  const [first] = useState(() => ({ blocks, points }));
-  const isDone = useRef(false);
+  // As soon as all of them have a place; what is drawn later does not move the view.
+  const first = useRef<typeof points | undefined>(undefined);
+  if (blocks.every(({ id }) => points.has(id))) first.current ??= new Map(blocks.map(({ id }) => [id, points.get(id) as Point]));
+  const all = first.current;
+  const done = useRef<(Viewport & { readonly width: number }) | undefined>(undefined);
   useLayoutEffect(() => {
-    const boxes = first.blocks.flatMap((block) => {
-      const point = first.points.get(block.id);
+    const boxes = blocks.flatMap((block) => {
+      const point = all?.get(block.id);
       return point === undefined ? [] : [{ ...boxOf(block), ...point }];
     });
-    if (isDone.current || width === 0 || height === 0 || boxes.length === 0) return;
-    isDone.current = true;
+    if (width === 0 || height === 0 || boxes.length === 0) return;
+    // The regions beside it may come later than the canvas. A view that a person has moved stays.
+    const [set, now] = [done.current, flow.getViewport()];
+    if (set !== undefined && (set.width === width || now.x !== set.x || now.y !== set.y || now.zoom !== set.zoom)) return;
     const [x, y] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
     const right = Math.max(...boxes.map((box) => box.x + box.width));
     const bottom = Math.max(...boxes.map((box) => box.y + box.height));
@@ -210,8 +216,10 @@ function FirstFit({ blocks, points }: Pick<FlowProps, 'blocks' | 'points'>): Rea
     const whole = getViewportForBounds(bounds, width, height, ZOOM.min, FIT.maxZoom, FIT.padding);
     // A large model begins at its upper left: from afar nothing of it could be read.
     const beginning = { x: BEGIN.x - x * READABLE, y: BEGIN.y - y * READABLE, zoom: READABLE };
-    void flow.setViewport(whole.zoom < READABLE ? beginning : whole);
-  }, [flow, width, height, first]);
+    const view = whole.zoom < READABLE ? beginning : whole;
+    done.current = { ...view, width };
+    void flow.setViewport(view);
+  }, [flow, width, height, blocks, all]);
   return null;
 }
 

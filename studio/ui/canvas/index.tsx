@@ -9,6 +9,7 @@ import { Menu } from '../parts/menu.tsx';
 import { announce } from '../store/announcements.ts';
 import { useDocument, useEditor, useEditorState, useSamples } from '../store/context.tsx';
 import { droppedFields, FIELD_TYPE } from '../store/page/drag.ts';
+import { samplesRead } from '../store/samples.ts';
 import { useStore } from '../store/store.ts';
 import { BlockView, underPoint } from './blocks.tsx';
 import './canvas.css';
@@ -110,6 +111,7 @@ function Canvas(): ReactNode {
         ref={ref}
         className="canvas"
         role="application"
+        data-read-only={isReadOnly || undefined}
         aria-label={WORDS.label}
         aria-describedby={id}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the canvas is one stop of Tab, and has keys of its own
@@ -213,8 +215,7 @@ function useScene(): { readonly scene: Scene; readonly views: Views } {
   const open = useEditorState(({ shown }) => shown.open);
   const known = useRef<ReadonlyMap<Id, { readonly text: string; readonly block: Block }>>(new Map());
   const inputs = useMemo((): InputViews => {
-    const lengths = new Map([...samples].flatMap(([id, state]) => (state.kind === 'read' ? [[id, state.sample.longest] as const] : [])));
-    return { all, open, lengths };
+    return { all, open, lists: samplesRead(samples) };
   }, [all, open, samples]);
   const scene = useMemo((): Scene => {
     const made = sceneOf(document, schema, inputs);

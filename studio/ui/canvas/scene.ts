@@ -6,14 +6,15 @@ import { nameOf } from '../../core/elements/names.ts';
 import { edgesFrom, edgesTo, fieldsOfRecord, joinOf, recordOf, recordsOf } from '../../core/elements/records.ts';
 import type { Schema } from '../../core/elements/schema.ts';
 import { pathKey } from '../../core/levels.ts';
-import { type FieldRow, rowsOf } from '../parts/fields/rows.ts';
-import { shortIri } from '../store/iris.ts';
+import { type FieldRow, type Lists, rowsOf } from '../parts/fields/rows.ts';
+import { briefIri, shortIri } from '../store/iris.ts';
 import { WORDS } from './words.ts';
 
 export interface InputBlock {
   readonly kind: 'input';
   readonly id: Id;
   readonly name: string;
+  readonly isTable: boolean;
   readonly rows: readonly FieldRow[];
   /** Keys of fields that elements read. */
   readonly used: readonly string[];
@@ -89,8 +90,8 @@ export interface InputViews {
   readonly all: ReadonlySet<Id>;
   /** Keys of levels that are open there. */
   readonly open: ReadonlySet<string>;
-  /** Of lists, by input and path: items of the longest one. */
-  readonly lengths: ReadonlyMap<Id, ReadonlyMap<string, number>>;
+  /** What samples show of lists, by input. */
+  readonly lists: ReadonlyMap<Id, Lists>;
 }
 
 export const fieldKey = ({ input, path }: FieldRef): string => `${input}:${pathKey(path)}`;
@@ -132,14 +133,14 @@ function usedFields(document: StudioDocument): ReadonlyMap<Id, Set<string>> {
   return used;
 }
 
-function inputBlock(input: Input, schema: Schema, { all, open, lengths }: InputViews, used: ReadonlySet<string>): InputBlock {
+function inputBlock(input: Input, schema: Schema, { all, open, lists }: InputViews, used: ReadonlySet<string>): InputBlock {
   const showsAll = all.has(input.id) || used.size === 0;
   const above = [...used].flatMap(beginnings);
   const isOpen = new Set([input.id, ...open, ...(showsAll ? [] : above)]);
-  const [, ...rows] = rowsOf([input], schema, lengths, isOpen, '') as readonly [unknown, ...FieldRow[]] | [];
+  const rows = rowsOf([input], schema, lists, isOpen, '').filter((row) => row.kind === 'field');
   const needed = new Set([...used, ...above]);
   const shown = showsAll ? rows : rows.filter(({ key }) => needed.has(key));
-  return { kind: 'input', id: input.id, name: input.name, rows: shown, used: [...used], showsAll };
+  return { kind: 'input', id: input.id, name: input.name, isTable: input.format === 'sql', rows: shown, used: [...used], showsAll };
 }
 
 /** The keys of the levels that a field is in. */
@@ -163,7 +164,7 @@ function entityBlock(document: StudioDocument, schema: Schema, entity: Entity, o
     name,
     identifier: expressionText(identifier),
     example: exampleOf(schema, identifier, termType),
-    classes: classes.map((iri) => shortIri(document, iri)).join(', '),
+    classes: classes.map((iri) => briefIri(document, iri)).join(', '),
     rows,
     kept: recordsOf(document, 'text').filter(({ of }) => of !== undefined && ids.has(of)).length,
     input: nameOf(document, input),
@@ -172,7 +173,7 @@ function entityBlock(document: StudioDocument, schema: Schema, entity: Entity, o
 }
 
 const predicatesOf = (document: StudioDocument, { predicates }: Edge): string =>
-  predicates.map((iri) => shortIri(document, iri)).join(', ');
+  predicates.map((iri) => briefIri(document, iri)).join(', ');
 
 const typeOf = (
   document: StudioDocument,

@@ -6,9 +6,9 @@ import { suggest } from '../../core/suggest/suggest.ts';
 import type { Suggestion } from '../../core/suggest/suggestion.ts';
 import { Button } from '../parts/button.tsx';
 import { useDocument, useEditor, useEditorState } from '../store/context.tsx';
-import { shortIri } from '../store/iris.ts';
+import { briefIri } from '../store/iris.ts';
 import { makeStore, useStore } from '../store/store.ts';
-import { useTerms } from '../store/terms.ts';
+import { termsOf, useTerms } from '../store/terms.ts';
 import { WORDS } from './words.ts';
 
 /** By edge. A row looks at its own alone. */
@@ -36,12 +36,15 @@ export function Suggestions(): ReactNode {
     return () => clearTimeout(timer);
   }, [document, schema, terms, isReadOnly]);
   useEffect(() => () => PREDICATES.set(new Map()), []);
+  // Those of what is drawn now: something may have changed since they were counted.
+  const accept = (): void => {
+    const { session, schema: known } = editor.get();
+    const found = suggest(session.document, { schema: known, terms: termsOf(session.document) });
+    if (found.length > 0) editor.dispatch('accept-suggestion', { suggestions: found });
+  };
   if (suggestions.length === 0 || recordsOf(document, 'entity').length === 0) return null;
   return (
-    <Button
-      title={suggestions.map(({ reason }) => reason).join('\n')}
-      onClick={() => void editor.dispatch('accept-suggestion', { suggestions })}
-    >
+    <Button title={suggestions.map(({ reason }) => reason).join('\n')} onClick={accept}>
       {WORDS.accept(suggestions.length)}
     </Button>
   );
@@ -50,6 +53,6 @@ export function Suggestions(): ReactNode {
 const predicatesIn = (document: StudioDocument, suggestions: readonly Suggestion[]): ReadonlyMap<Id, string> =>
   new Map(
     suggestions.flatMap(({ change }) =>
-      change.kind === 'predicates' ? [[change.edge, change.predicates.map((iri) => shortIri(document, iri)).join(', ')] as const] : [],
+      change.kind === 'predicates' ? [[change.edge, change.predicates.map((iri) => briefIri(document, iri)).join(', ')] as const] : [],
     ),
   );

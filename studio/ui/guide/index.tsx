@@ -1,6 +1,6 @@
 /** The guided example: a card for each step, beside the real screen. It waits for what is asked, and goes back when that is undone. */
 import { type ReactNode, useEffect, useState } from 'react';
-import { type Trouble, troubleOf } from '../../client/service.ts';
+import { saidOf, type Trouble, troubleOf } from '../../client/service.ts';
 import { upload } from '../../client/upload.ts';
 import { recordsOf } from '../../core/elements/records.ts';
 import { Button } from '../parts/button.tsx';
@@ -13,7 +13,7 @@ import './guide.css';
 import { STEPS, type StepName } from './steps.ts';
 import { WORDS } from './words.ts';
 
-export function Guide(): ReactNode {
+export default function Guide(): ReactNode {
   const name = useEditorState(({ origin }) => origin.name);
   return useStore(GUIDED, (guided) => guided === name) ? <Card /> : null;
 }
@@ -72,7 +72,7 @@ function AddFiles(): ReactNode {
     <>
       {typeof state === 'object' && (
         <p className="trouble" role="alert">
-          {[state.sentence, state.hint].filter(Boolean).join(' ')}
+          {saidOf(state)}
         </p>
       )}
       <Button kind="primary" disabled={state === 'adding' && WORDS.adding} onClick={() => void add()}>

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { withFound } from '../../client/samples.ts';
 import { troubleOf } from '../../client/service.ts';
 import type { NewInput } from '../../core/commands/elements/inputs.ts';
 import type { Format, Location } from '../../core/document.ts';
@@ -9,7 +10,7 @@ import { Choice, Field } from '../parts/field.tsx';
 import { matchingOf, type Option } from '../parts/fields/options.ts';
 import { useEditor } from '../store/context.tsx';
 import { useVisit } from '../store/visit.ts';
-import { FORMATS, freeName, nameOfAddress, readAs } from './formats.ts';
+import { FORMATS, freeName, nameOfAddress, nameOfQuery, readAs } from './formats.ts';
 import type { UploadList } from './uploads.tsx';
 import { WORDS } from './words.ts';
 
@@ -25,6 +26,9 @@ export function AddInput({ uploads, onClose }: { readonly uploads: UploadList; r
   const [where, setWhere] = useState('');
   const [format, setFormat] = useState<Format | 'found'>('found');
   const [error, setError] = useState<string | undefined>(undefined);
+  const [isLooking, setLooking] = useState(false);
+  const gone = useRef(new AbortController());
+  useEffect(() => () => gone.current.abort(), []);
   const chooser = useRef<HTMLInputElement>(null);
   const tables = useTables(way === 'table');
   const ways = (Object.keys(dialog.ways) as Way[]).filter((one) => hasSql || (one !== 'table' && one !== 'query'));
@@ -35,29 +39,36 @@ export function AddInput({ uploads, onClose }: { readonly uploads: UploadList; r
     const chosen = from !== 'url' ? 'sql' : format === 'found' ? found?.format : format;
     if (chosen === undefined) return dialog.unknownFormat;
     const taken = new Set(recordsOf(editor.get().session.document, 'input').map(({ name }) => name));
-    const name = freeName(from === 'url' ? nameOfAddress(text) : from === 'table' ? text : 'query', taken);
+    const name = freeName(from === 'url' ? nameOfAddress(text) : from === 'table' ? text : nameOfQuery(text), taken);
     const dialect = found?.delimiter === undefined || chosen !== 'csv' ? {} : { dialect: { delimiter: found.delimiter } };
     return { name, location: locationOf(from, text), format: chosen, ...dialect };
   };
-  const add = (): void => {
-    if (way === 'upload') {
-      chooser.current?.click();
-      return;
-    }
+  const add = async (): Promise<void> => {
+    if (way === 'upload') return chooser.current?.click();
     const input = described(way, where.trim());
-    const wrong = typeof input === 'string' ? input : editor.dispatch('add-input', input)?.sentence;
-    if (wrong === undefined) onClose();
-    else setError(wrong);
+    if (typeof input === 'string') return setError(input);
+    const { signal } = gone.current;
+    setLooking(true);
+    try {
+      const wrong = editor.dispatch('add-input', await withFound(input, editor.get().origin.service, signal))?.sentence;
+      if (wrong === undefined) onClose();
+      else setError(wrong);
+    } catch (reason) {
+      // The dialog was closed meanwhile.
+      if (!signal.aborted) throw reason;
+    } finally {
+      setLooking(false);
+    }
   };
   return (
     <Dialog
       title={dialog.title}
       onClose={onClose}
-      onSubmit={add}
+      onSubmit={() => void (isLooking || add())}
       footer={
         <>
           <Button onClick={onClose}>{dialog.cancel}</Button>
-          <Button kind="primary" submits>
+          <Button kind="primary" submits disabled={isLooking && dialog.looking}>
             {way === 'upload' ? dialog.file : dialog.add}
           </Button>
         </>

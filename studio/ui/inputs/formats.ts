@@ -57,6 +57,9 @@ export const nameOfAddress = (address: string): string => {
   }
 };
 
+/** The first table that a query names; entities are named after it. */
+export const nameOfQuery = (query: string): string => /\bfrom\s+(?:[^\s(,]+\.)?["`[]?(\w+)/i.exec(query)?.[1] ?? 'query';
+
 /** `orders.json`, `orders-2.json` where that is taken. */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name;

@@ -1,23 +1,30 @@
 /** The tab of inputs: files, tables and queries with their fields, each with its switch of grouping beside its name (rule R5). */
 import { type DragEvent, type ReactNode, useMemo, useState } from 'react';
+import { saidOf } from '../../client/service.ts';
 import type { Id, Input } from '../../core/document.ts';
+import { itemsUsed } from '../../core/elements/items.ts';
 import { recordsOf } from '../../core/elements/records.ts';
+import { holds, valuesOf } from '../../core/elements/schema.ts';
 import { pathKey } from '../../core/levels.ts';
 import { Button } from '../parts/button.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { FieldLine } from '../parts/fields/line.tsx';
-import { type FieldRow, hasSwitch, type InputRow, type Row, rowsOf } from '../parts/fields/rows.ts';
+import { type FieldRow, hasSwitch, type InputRow, type Lists, listsOf, type MoreRow, type Row, rowsOf } from '../parts/fields/rows.ts';
 import { WORDS as FIELD_WORDS } from '../parts/fields/words.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Menu, type MenuItem } from '../parts/menu.tsx';
 import { Switch } from '../parts/switch.tsx';
 import { Tree } from '../parts/tree.tsx';
 import { useDocument, useEditor, useEditorState, useSamples } from '../store/context.tsx';
-import { FIELD_TYPE } from '../store/page/drag.ts';
+import { FEW_RECORDS } from '../store/editor.ts';
+import { droppedFields, FIELD_TYPE } from '../store/page/drag.ts';
+import { samplesRead } from '../store/samples.ts';
 import { useStore } from '../store/store.ts';
 import { AddInput } from './add-input.tsx';
 import { Uploads, useUploads } from './uploads.tsx';
 import './inputs.css';
+import { LookUp } from './look-up.tsx';
+import { InputNotes } from './notes.tsx';
 import { WORDS } from './words.ts';
 
 export default function InputsTab(): ReactNode {
@@ -30,17 +37,19 @@ export default function InputsTab(): ReactNode {
   const [closed, setClosed] = useState<ReadonlySet<Id>>(new Set());
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const [isAdding, setAdding] = useState(false);
-  const [menu, setMenu] = useState<{ readonly row: Row; readonly x: number; readonly y: number } | undefined>(undefined);
+  const [menu, setMenu] = useState<{ readonly row: InputRow | FieldRow; readonly x: number; readonly y: number } | undefined>(undefined);
+  const [more, setMore] = useState<MoreRow | undefined>(undefined);
   const uploads = useUploads();
   const inputs = recordsOf(document, 'input');
   // Inputs are open until they are closed, levels below them closed until they are opened.
   const open = useMemo(() => new Set([...opened, ...inputs.map(({ id }) => id).filter((id) => !closed.has(id))]), [opened, closed, inputs]);
   const samples = useStore(useSamples(), (all) => all);
-  const lengths = useMemo(
-    () => new Map([...samples].flatMap(([id, state]) => (state.kind === 'read' ? [[id, state.sample.longest] as const] : []))),
-    [samples],
-  );
-  const rows = useMemo(() => rowsOf(inputs, schema, lengths, open, find), [inputs, schema, lengths, open, find]);
+  const lists = useMemo(() => {
+    const read = samplesRead(samples);
+    const single = inputs.filter(({ grouped }) => !grouped);
+    return new Map<Id, Lists>([...read, ...single.map(({ id }) => [id, listsOf(read.get(id), itemsUsed(document, id))] as const)]);
+  }, [samples, document, inputs]);
+  const rows = useMemo(() => rowsOf(inputs, schema, lists, open, find), [inputs, schema, lists, open, find]);
   const selected = useMemo(
     () => new Set([...selection.elements, ...selection.fields.map(({ input, path }) => `${input}:${pathKey(path)}`)]),
     [selection],
@@ -50,6 +59,10 @@ export default function InputsTab(): ReactNode {
     else setOpened((all) => changed(all, row.key, isOpen));
   };
   const select = (row: Row, extend: boolean): void => {
+    if (row.kind === 'more') {
+      setMore(row);
+      return;
+    }
     const now = extend ? selection : { elements: [], fields: [] };
     if (row.kind === 'input') editor.select({ ...now, elements: toggled(now.elements, row.input.id, (a, b) => a === b) });
     else
@@ -78,6 +91,7 @@ export default function InputsTab(): ReactNode {
       </div>
       {role === 'viewer' && <p className="muted pad">{WORDS.samplesNeed}</p>}
       <Uploads uploads={uploads} />
+      <InputNotes inputs={inputs} />
       {inputs.length === 0 ? (
         <Empty title={WORDS.empty}>{WORDS.emptyHint}</Empty>
       ) : rows.length === 0 ? (
@@ -89,16 +103,32 @@ export default function InputsTab(): ReactNode {
           selected={selected}
           onToggle={toggle}
           onSelect={select}
-          onActivate={(row, at) => setMenu({ row, ...at })}
-          onKey={({ key }, row) => act(editor, row, key)}
+          onActivate={(row, at) => (row.kind === 'more' ? setMore(row) : setMenu({ row, ...at }))}
+          onKey={({ key }, row) => row.kind !== 'more' && act(editor, row, key)}
+          droppable={{
+            type: FIELD_TYPE,
+            onto: (row) => row.kind === 'field' && row.field.holds === 'value',
+            drop: (row, data) => row.kind === 'field' && joinByKeys(editor, droppedFields(data), row.ref),
+          }}
           draggable={(row) =>
             row.kind === 'field' ? { type: FIELD_TYPE, data: JSON.stringify(draggedWith(row, selection.fields)) } : undefined
           }
         >
-          {(row) => (row.kind === 'input' ? <InputLine row={row} /> : <FieldLine field={row.field} text={row.text} />)}
+          {(row) =>
+            row.kind === 'input' ? (
+              <InputLine row={row} />
+            ) : row.kind === 'more' ? (
+              <span className="line muted" aria-hidden="true">
+                {row.name}
+              </span>
+            ) : (
+              <FieldLine field={row.field} text={row.text} />
+            )
+          }
         </Tree>
       )}
       {menu !== undefined && <RowMenu {...menu} onClose={() => setMenu(undefined)} />}
+      {more !== undefined && <LookUp row={more} onClose={() => setMore(undefined)} />}
       {isAdding && <AddInput uploads={uploads} onClose={() => setAdding(false)} />}
     </div>
   );
@@ -120,8 +150,15 @@ function draggedWith({ ref }: FieldRow, selected: readonly FieldRow['ref'][]): r
   return isSelected ? selected : [ref];
 }
 
+/** A field that is dropped on a field of another input: the entities of both are joined by them. Within one input it says nothing. */
+function joinByKeys(editor: ReturnType<typeof useEditor>, [child, ...others]: readonly FieldRow['ref'][], parent: FieldRow['ref']): void {
+  if (child === undefined || others.length > 0 || child.input === parent.input) return;
+  const { schema } = editor.get();
+  editor.dispatch('connect', { schema, from: { kind: 'field', ref: child }, to: { kind: 'field', ref: parent } });
+}
+
 /** E, A, J and G on a row. @returns whether the key is one of them */
-function act(editor: ReturnType<typeof useEditor>, row: Row, key: string): boolean {
+function act(editor: ReturnType<typeof useEditor>, row: InputRow | FieldRow, key: string): boolean {
   const { schema } = editor.get();
   if (key.toLowerCase() === 'g') {
     if (hasSwitch(row.input)) editor.dispatch('set-grouping', { id: row.input.id, grouped: !row.input.grouped });
@@ -150,12 +187,13 @@ function RowMenu({
   y,
   onClose,
 }: {
-  readonly row: Row;
+  readonly row: InputRow | FieldRow;
   readonly x: number;
   readonly y: number;
   readonly onClose: () => void;
 }): ReactNode {
   const editor = useEditor();
+  const schema = useEditorState((state) => state.schema);
   const samples = useSamples();
   const items: readonly MenuItem[] =
     row.kind === 'input'
@@ -166,12 +204,10 @@ function RowMenu({
         ]
       : [
           { label: row.field.holds === 'value' ? WORDS.entity : WORDS.entityOfEach, keys: 'E', onChoose: () => void act(editor, row, 'e') },
-          ...(row.field.holds === 'value'
-            ? [
-                { label: WORDS.attribute, keys: 'A', onChoose: () => void act(editor, row, 'a') },
-                { label: WORDS.connect, keys: 'C', onChoose: () => void act(editor, row, 'c') },
-              ]
+          ...(holds(schema, valuesOf(schema, row.ref)) === 'value'
+            ? [{ label: WORDS.attribute, keys: 'A', onChoose: () => void act(editor, row, 'a') }]
             : []),
+          ...(row.field.holds === 'value' ? [{ label: WORDS.connect, keys: 'C', onChoose: () => void act(editor, row, 'c') }] : []),
         ];
   return <Menu label={WORDS.menuOf(row.name)} items={items} at={{ x, y }} onClose={onClose} />;
 }
@@ -190,6 +226,7 @@ function InputLine({ row: { input } }: { readonly row: InputRow }): ReactNode {
         {input.name}
       </strong>
       <InputState input={input} />
+      <LateInput input={input} />
       {hasSwitch(input) ? (
         <Switch
           name={WORDS.groupingOf(input.name)}
@@ -206,7 +243,32 @@ function InputLine({ row: { input } }: { readonly row: InputRow }): ReactNode {
   );
 }
 
-function InputState({ input: { id, name } }: { readonly input: Input }): ReactNode {
+/** Beside an input of which the preview has only what came in time: fewer records come sooner. */
+function LateInput({ input }: { readonly input: Input }): ReactNode {
+  const editor = useEditor();
+  const { records, late, turn } = useEditorState(({ previewed }) => previewed);
+  if (!late.some((name) => isNamed(input, name))) return null;
+  const isFewest = records <= FEW_RECORDS;
+  return (
+    <Button
+      className="trouble"
+      title={WORDS.lateWhy(records)}
+      onClick={() => editor.setPreviewed({ records: FEW_RECORDS, turn: turn + 1 })}
+    >
+      {isFewest ? WORDS.lateAgain : WORDS.lateFewer(FEW_RECORDS)}
+    </Button>
+  );
+}
+
+/** Whether an input is what the service calls so: an address, or the place of a file. */
+function isNamed({ location }: Input, name: string): boolean {
+  if (location.kind === 'table' || location.kind === 'query') return false;
+  const own = (location.kind === 'file' ? location.path : location.url).replace(/#.*$/, '');
+  return name === own || name.endsWith(`/${own}`);
+}
+
+function InputState({ input: { id, name, format, dialect } }: { readonly input: Input }): ReactNode {
+  const editor = useEditor();
   const samples = useSamples();
   const state = useStore(samples, (all) => all.get(id));
   if (state?.kind === 'reading') {
@@ -219,12 +281,24 @@ function InputState({ input: { id, name } }: { readonly input: Input }): ReactNo
       </>
     );
   }
+  if (state?.kind === 'read' && format === 'csv' && dialect?.delimiter === undefined) {
+    const { delimiter } = state.sample;
+    if (delimiter === undefined) return null;
+    return (
+      <Button
+        className="trouble"
+        title={WORDS.otherDelimiterWhy(delimiter, ',')}
+        onClick={() => editor.dispatch('set-dialect', { id, dialect: { ...dialect, delimiter } })}
+      >
+        {WORDS.otherDelimiter(delimiter)}
+      </Button>
+    );
+  }
   if (state?.kind !== 'failed') return null;
-  const { sentence, hint } = state.trouble;
   return (
     <>
-      <span className="trouble" title={[sentence, hint].filter(Boolean).join(' ')}>
-        {WORDS.failed}
+      <span className="trouble" title={saidOf(state.trouble)} role="img" aria-label={WORDS.failed}>
+        <Icon name="warning" />
       </span>
       <Button kind="quiet" icon="redo" label={WORDS.tryAgain} onClick={() => samples.read(id)} />
     </>

@@ -1,6 +1,7 @@
 /** Files on their way to the service; each becomes an input when it is there. */
 import { type ReactNode, useCallback, useRef, useState } from 'react';
-import { troubleOf } from '../../client/service.ts';
+import { withFound } from '../../client/samples.ts';
+import { saidOf, troubleOf } from '../../client/service.ts';
 import { upload } from '../../client/upload.ts';
 import { recordsOf } from '../../core/elements/records.ts';
 import { Button } from '../parts/button.tsx';
@@ -18,6 +19,8 @@ interface Upload {
   readonly sent: number;
   /** undefined: it is still sent. */
   readonly fault?: string | undefined;
+  /** Where another file has its name: the next one. */
+  readonly other?: { readonly name: string; readonly send: () => void };
 }
 
 export interface UploadList {
@@ -38,7 +41,8 @@ export function useUploads(): UploadList {
     [],
   );
   const drop = useCallback((id: number) => setAll((list) => list.filter((one) => one.id !== id)), []);
-  const send = async (file: File): Promise<void> => {
+  /** @param copies how many files of this name the service has, as far as it has said so */
+  const send = async (file: File, copies = 0): Promise<void> => {
     const id = ++number.current;
     const controller = new AbortController();
     running.current.set(id, controller);
@@ -48,24 +52,29 @@ export function useUploads(): UploadList {
     if (kind === undefined) return change(id, { fault: WORDS.unreadable(file.name) });
     if (file.size > limit) return change(id, { fault: WORDS.tooLarge(file.name, bytesText(limit)) });
     try {
-      const { url } = await upload(file, file.name, (sent) => change(id, { sent }), controller.signal);
-      const taken = new Set(recordsOf(editor.get().session.document, 'input').map(({ name }) => name));
+      const { url } = await upload(file, nameOfCopy(file.name, copies), (sent) => change(id, { sent }), controller.signal);
       const { format, delimiter } = kind;
-      editor.dispatch('add-input', {
-        name: freeName(file.name, taken),
-        location: { kind: 'upload', url },
-        format,
-        ...(delimiter !== undefined && { dialect: { delimiter } }),
-      });
+      const location = { kind: 'upload' as const, url };
+      const input = { location, format, ...(delimiter !== undefined && { dialect: { delimiter } }) };
+      const found = await withFound(input, editor.get().origin.service, controller.signal);
+      const taken = new Set(recordsOf(editor.get().session.document, 'input').map(({ name }) => name));
+      editor.dispatch('add-input', { name: freeName(file.name, taken), ...found });
       announce(WORDS.uploaded(file.name));
       drop(id);
     } catch (error) {
       const trouble = troubleOf(error);
       if (trouble === undefined) drop(id);
-      else
+      else if (trouble.kind !== 'conflict') change(id, { fault: saidOf(trouble) });
+      else {
+        const again = (): void => {
+          drop(id);
+          void send(file, copies + 1);
+        };
         change(id, {
-          fault: trouble.kind === 'conflict' ? WORDS.conflict(file.name) : [trouble.sentence, trouble.hint].filter(Boolean).join(' '),
+          fault: WORDS.conflict(nameOfCopy(file.name, copies)),
+          other: { name: nameOfCopy(file.name, copies + 1), send: again },
         });
+      }
     } finally {
       running.current.delete(id);
     }
@@ -82,11 +91,15 @@ export function useUploads(): UploadList {
   };
 }
 
+/** `orders.json` → `orders-2.json` where the service has one file of that name. */
+const nameOfCopy = (name: string, copies: number): string =>
+  copies === 0 ? name : name.replace(/^(.+?)((?:\.[^.]+)*)$/, (_, stem: string, endings: string) => `${stem}-${copies + 1}${endings}`);
+
 export function Uploads({ uploads: { all, end } }: { readonly uploads: UploadList }): ReactNode {
   if (all.length === 0) return null;
   return (
     <ul className="uploads">
-      {all.map(({ id, name, size, sent, fault }) => (
+      {all.map(({ id, name, size, sent, fault, other }) => (
         <li key={id}>
           <span className="name grow">{name}</span>
           {fault === undefined ? (
@@ -99,6 +112,7 @@ export function Uploads({ uploads: { all, end } }: { readonly uploads: UploadLis
               {fault}
             </span>
           )}
+          {other !== undefined && <Button onClick={other.send}>{WORDS.uploadAs(other.name)}</Button>}
           <Button kind="quiet" icon="close" label={fault === undefined ? WORDS.stop : WORDS.dismiss} onClick={() => end(id)} />
         </li>
       ))}

@@ -23,6 +23,11 @@ export function AttributeView({ attribute }: { readonly attribute: Attribute }):
   const input = fieldsOf(value)[0]?.input ?? recordOf(document, 'entity', edge?.from ?? '')?.input;
   return (
     <>
+      {edge === undefined && (
+        <Section title={WORDS.loose}>
+          <p>{WORDS.looseHint}</p>
+        </Section>
+      )}
       <Section title={WORDS.value}>
         <ValueFields value={value} input={input} onChange={(next) => tell('set-expression', { id, value: next })} />
         <Example value={value} termType={termType} />

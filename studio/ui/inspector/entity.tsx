@@ -116,7 +116,7 @@ function Lines({
       <ul className="lines">
         {edges.map((edge) => (
           <li key={edge.id}>
-            <Button kind="quiet" className="grow" onClick={() => editor.select({ elements: [edge.id], fields: [] })}>
+            <Button kind="quiet" className="grow" title={textOf(edge)} onClick={() => editor.select({ elements: [edge.id], fields: [] })}>
               {textOf(edge)}
             </Button>
             {locked === undefined && (

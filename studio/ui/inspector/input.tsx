@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { splitSheet } from '../../../src/core/input/formats.ts';
+import { saidOf } from '../../client/service.ts';
 import type { CsvDialect, Id, Input, Location } from '../../core/document.ts';
 import { Combo } from '../parts/fields/combo.tsx';
 import { hasSwitch } from '../parts/fields/rows.ts';
@@ -71,10 +72,9 @@ function Sheet({ input: { id, location } }: { readonly input: Input }): ReactNod
 function Unread({ input }: { readonly input: Id }): ReactNode {
   const state = useStore(useSamples(), (states) => states.get(input));
   if (state?.kind !== 'failed') return null;
-  const { sentence, hint } = state.trouble;
   return (
     <p className="trouble" role="alert">
-      {hint === undefined ? sentence : `${sentence}. ${hint}`}
+      {saidOf(state.trouble)}
     </p>
   );
 }

@@ -84,7 +84,8 @@ export function TemplateField({
 export function Example({ value, termType }: { readonly value: Expression; readonly termType: TermType }): ReactNode {
   const { schema } = useAccess();
   const text = exampleOf(schema, value, termType);
-  if (text === undefined && fieldsOf(value).length === 0) return null;
+  // What a function gives stands below it.
+  if (text === undefined && (fieldsOf(value).length === 0 || value.kind === 'call')) return null;
   return <output className="live">{text === undefined ? WORDS.noExample : WORDS.example(text)}</output>;
 }
 

@@ -28,7 +28,7 @@ export const WORDS = {
   identifiedBy: 'Identified by',
   identifiers: { template: 'an IRI of fields', fresh: 'nothing: a blank node for each record' },
   example: (text: string): string => `= ${text}`,
-  noExample: 'No example: no sample was read.',
+  noExample: 'No example: the samples do not show one.',
   calculating: '= …',
   termType: 'Kind of term',
   termTypes: {
@@ -53,6 +53,9 @@ export const WORDS = {
   attributes: 'Attributes',
   incoming: 'Edges to it',
   none: 'None.',
+  loose: 'No entity has it yet',
+  looseHint:
+    'The mapping leaves it out. Draw a line to it from the port of an entity, or select an entity and press C. A field goes to the entity of its own object by itself.',
   line: (predicate: string, target: string): string => `${predicate} → ${target}`,
   noPredicate: 'no predicate yet',
   connect: 'Connect …',

@@ -1,6 +1,7 @@
 /** The tab of ontologies: those that are loaded in this browser, and a search over their classes and properties. */
 import { type ReactNode, useRef, useState } from 'react';
 import type { Ontology } from '../../client/ontologies.ts';
+import { saidOf } from '../../client/service.ts';
 import { Button } from '../parts/button.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { announce } from '../store/announcements.ts';
@@ -89,7 +90,7 @@ function ComingRow({ coming: { number, name, trouble } }: { readonly coming: Com
       </p>
       {trouble !== undefined && (
         <p className="trouble" role="alert">
-          {[trouble.sentence, trouble.hint].filter(Boolean).join('. ')}
+          {saidOf(trouble)}
         </p>
       )}
     </li>

@@ -29,6 +29,8 @@ export interface TreeProps<R extends TreeRow> {
   /** What is seen of a row: what its name says already is hidden from screen readers. */
   readonly children: (row: R) => ReactNode;
   readonly draggable?: (row: R) => { readonly type: string; readonly data: string } | undefined;
+  /** What may be dropped on rows. What is dragged is known when it is dropped. */
+  readonly droppable?: { readonly type: string; readonly onto: (row: R) => boolean; readonly drop: (row: R, data: DataTransfer) => void };
 }
 
 export const ROW_HEIGHT = 28;
@@ -38,10 +40,11 @@ const MARGIN = 8;
 const TYPING_MS = 700;
 
 export function Tree<R extends TreeRow>(props: TreeProps<R>): ReactNode {
-  const { label, rows, selected, onSelect, onToggle, onActivate, children, draggable } = props;
+  const { label, rows, selected, onSelect, onToggle, onActivate, children, draggable, droppable } = props;
   const id = useId();
   const ref = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<string | undefined>(undefined);
+  const [over, setOver] = useState<string | undefined>(undefined);
   const [view, setView] = useState({ top: 0, height: 600 });
   const typed = useRef({ text: '', at: 0 });
   const found = rows.findIndex(({ key }) => key === active);
@@ -152,6 +155,7 @@ export function Tree<R extends TreeRow>(props: TreeProps<R>): ReactNode {
         {shown.map((row, i) => {
           const index = first + i;
           const drag = draggable?.(row);
+          const takes = (data: DataTransfer): boolean => droppable?.onto(row) === true && data.types.includes(droppable.type);
           return (
             // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus, and names its active row
             // biome-ignore lint/a11y/useKeyWithClickEvents: keys go to the tree
@@ -164,13 +168,26 @@ export function Tree<R extends TreeRow>(props: TreeProps<R>): ReactNode {
               aria-setsize={row.size}
               aria-expanded={row.isOpen}
               aria-selected={selected.has(row.key)}
-              className={index === activeIndex ? 'active' : undefined}
+              className={[index === activeIndex && 'active', row.key === over && 'over'].filter(Boolean).join(' ') || undefined}
               style={{ top: index * ROW_HEIGHT, '--depth': row.level - 1 } as React.CSSProperties}
               draggable={drag !== undefined}
               onDragStart={(event) => {
                 if (drag === undefined) return;
                 event.dataTransfer.setData(drag.type, drag.data);
                 event.dataTransfer.effectAllowed = 'copyLink';
+              }}
+              onDragOver={(event) => {
+                if (!takes(event.dataTransfer)) return;
+                event.preventDefault();
+                setOver(row.key);
+              }}
+              onDragLeave={() => setOver(undefined)}
+              onDragEnd={() => setOver(undefined)}
+              onDrop={(event) => {
+                if (!takes(event.dataTransfer)) return;
+                event.preventDefault();
+                setOver(undefined);
+                droppable?.drop(row, event.dataTransfer);
               }}
               onClick={(event: MouseEvent) => {
                 setActive(row.key);

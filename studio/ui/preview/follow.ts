@@ -8,6 +8,8 @@ import { type Trouble, troubleOf } from '../../client/service.ts';
 import { SIGNED_IN } from '../../client/token.ts';
 import type { StudioDocument } from '../../core/document.ts';
 import { recordsOf } from '../../core/elements/records.ts';
+import type { Editor } from '../store/editor.ts';
+import { useStore } from '../store/store.ts';
 import { textOf } from '../store/text.ts';
 
 export interface Previewed {
@@ -32,7 +34,6 @@ export interface FollowedPreview extends PreviewState {
 
 /** A person who types or drags is not interrupted. */
 const PAUSE_MS = 150;
-const RECORDS = 100;
 const NOTHING: PreviewState = { last: undefined, isAsking: false, trouble: undefined, unprintable: [] };
 
 /** @param isOn nothing is asked for otherwise */
@@ -41,15 +42,17 @@ export function usePreview(
   { name, kept }: Pick<ModelOrigin, 'name' | 'kept'>,
   document: StudioDocument,
   isOn: boolean,
+  editor: Editor,
 ): FollowedPreview {
   const [state, setState] = useState(NOTHING);
-  const [turn, setTurn] = useState(0);
+  const turn = useStore(editor, ({ previewed }) => previewed.turn);
+  const most = useStore(editor, ({ previewed }) => previewed.records);
   const [stopper, setStopper] = useState<AbortController | undefined>(undefined);
   useEffect(() => {
-    const askAgain = (): void => setTurn((number) => number + 1);
+    const askAgain = (): void => again(editor);
     window.addEventListener(SIGNED_IN, askAgain);
     return () => window.removeEventListener(SIGNED_IN, askAgain);
-  }, []);
+  }, [editor]);
   const { records, language, text: written } = document;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `records`, `language` and `written` are what a text is made of; `turn` asks again
   useEffect(() => {
@@ -69,9 +72,11 @@ export function usePreview(
           setState((before) => ({ ...before, isAsking: false, unprintable: diagnostics }));
           return;
         }
-        const request = { name: fileName(name, document), text, records: RECORDS, service: serviceOf(document) };
+        const request = { name: fileName(name, document), text, records: most, service: serviceOf(document) };
         const preview = await service.studio.preview(request, { signal });
-        if (!signal.aborted) setState({ last: { request, preview }, isAsking: false, trouble: undefined, unprintable: [] });
+        if (signal.aborted) return;
+        editor.setPreviewed({ late: preview.late });
+        setState({ last: { request, preview }, isAsking: false, trouble: undefined, unprintable: [] });
       } catch (error) {
         const trouble = troubleOf(error);
         if (!signal.aborted) setState((before) => ({ ...before, isAsking: false, trouble }));
@@ -82,16 +87,18 @@ export function usePreview(
       clearTimeout(timer);
       controller.abort();
     };
-  }, [service, name, kept, records, language, written, isOn, turn]);
+  }, [service, name, kept, records, language, written, isOn, turn, most, editor]);
   return {
     ...state,
     stop: () => {
       stopper?.abort();
       setState((before) => ({ ...before, isAsking: false }));
     },
-    ask: () => setTurn(turn + 1),
+    ask: () => again(editor),
   };
 }
+
+const again = (editor: Editor): void => editor.setPreviewed({ turn: editor.get().previewed.turn + 1 });
 
 /** Its extension tells the language. */
 function fileName(name: string, { language }: StudioDocument): string {

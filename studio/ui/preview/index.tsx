@@ -4,7 +4,8 @@ import type { StudioPreview, StudioPreviewStatement } from '../../../client/type
 import { recordsOf } from '../../core/elements/records.ts';
 import { Button } from '../parts/button.tsx';
 import { Empty } from '../parts/empty.tsx';
-import { useDocument, useEditorState } from '../store/context.tsx';
+import { useDocument, useEditor, useEditorState } from '../store/context.tsx';
+import { PREVIEW_RECORDS } from '../store/editor.ts';
 import { keptOf } from '../store/text.ts';
 import { useVisit } from '../store/visit.ts';
 import { type Previewed, usePreview } from './follow.ts';
@@ -23,12 +24,14 @@ const TABS: readonly Tab[] = ['graph', 'turtle', 'nquads', 'records', 'problems'
 
 export default function PreviewRegion(): ReactNode {
   const { service, user } = useVisit();
+  const editor = useEditor();
   const document = useDocument();
   const origin = useEditorState((state) => state.origin);
   const kept = useEditorState(keptOf);
   const hasEntity = recordsOf(document, 'entity').length > 0 || kept === 'text';
   const mayPreview = user.role !== 'viewer';
-  const preview = usePreview(service, { name: origin.name, kept }, document, mayPreview && hasEntity);
+  const preview = usePreview(service, { name: origin.name, kept }, document, mayPreview && hasEntity, editor);
+  const records = useEditorState(({ previewed }) => previewed.records);
   const [tab, setTab] = useState<Tab>('turtle');
   if (!mayPreview) return <Empty title={WORDS.title}>{WORDS.viewer}</Empty>;
   if (!hasEntity) return <Empty title={WORDS.title}>{WORDS.empty}</Empty>;
@@ -54,9 +57,16 @@ export default function PreviewRegion(): ReactNode {
             {WORDS.stop}
           </Button>
         ) : (
-          <Button kind="quiet" onClick={preview.ask}>
-            {WORDS.again}
-          </Button>
+          <>
+            {records < PREVIEW_RECORDS && (
+              <Button kind="quiet" onClick={() => editor.setPreviewed({ records: PREVIEW_RECORDS })}>
+                {WORDS.more(PREVIEW_RECORDS)}
+              </Button>
+            )}
+            <Button kind="quiet" onClick={preview.ask}>
+              {WORDS.again}
+            </Button>
+          </>
         )}
       </div>
       {tab === 'problems' ? (
@@ -70,8 +80,10 @@ export default function PreviewRegion(): ReactNode {
   );
 }
 
-function summaryOf({ statements, records, more, cut, diagnostics }: StudioPreview): string {
+function summaryOf({ statements, records, more, cut, late, diagnostics, fault }: StudioPreview): string {
+  if (fault !== undefined) return WORDS.ended(statements.length);
   const summary = WORDS.summary(statements.length, records, more, cut.length > 0);
+  if (late.length > 0) return `${summary}; ${WORDS.noTime}`;
   return diagnostics.some(({ severity }) => severity === 'error') ? `${summary}; ${WORDS.leftOut}` : summary;
 }
 

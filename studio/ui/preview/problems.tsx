@@ -1,6 +1,7 @@
 /** Everything that is wrong with a model and its data, as far as the preview has seen it. */
 import type { ReactNode } from 'react';
 import type { PreviewState } from './follow.ts';
+import { fileOf } from './statement.tsx';
 import { WORDS } from './words.ts';
 
 export interface Problem {
@@ -17,16 +18,16 @@ export function problemsOf({ last, trouble, unprintable }: PreviewState): readon
   if (trouble !== undefined) own.push({ severity: 'error', message: trouble.sentence, hint: trouble.hint });
   for (const { message, hint } of unprintable) own.push({ severity: 'error', message: `${WORDS.cannotPrint} ${message}`, hint });
   if (last === undefined) return own;
-  const { diagnostics, fault, rejected, warnings, triplesMaps } = last.preview;
+  const { diagnostics, fault, late, rejected, warnings, triplesMaps } = last.preview;
   const placed = [...diagnostics]
     .sort((a, b) => a.line - b.line || a.column - b.column)
     .map(({ severity, line, column, message, hint }): Problem => ({ severity, place: { line, column }, message, hint }));
-  const told = (text: unknown): string => (text as { readonly message?: string }).message ?? '';
   return [
     ...own,
     ...placed,
-    ...(fault === undefined ? [] : [{ severity: 'error', message: told(fault) } as const]),
-    ...rejected.map((one): Problem => ({ severity: 'error', message: `${WORDS.rejected(one.triplesMap)}: ${told(one.fault)}` })),
+    ...late.map((input): Problem => ({ severity: 'warning', message: WORDS.late(fileOf(input) ?? input), hint: WORDS.lateHint })),
+    ...(fault === undefined ? [] : [problemOf(fault, '')]),
+    ...rejected.map((one) => problemOf(one.fault, `${WORDS.rejected(one.triplesMap)}: `)),
     ...warnings.map((message): Problem => ({ severity: 'warning', message })),
     ...triplesMaps.flatMap(({ name, line, column, without = [], statements }): readonly Problem[] =>
       without.length === 0 || statements === 0
@@ -34,6 +35,19 @@ export function problemsOf({ last, trouble, unprintable }: PreviewState): readon
         : [{ severity: 'warning', place: { line, column }, message: WORDS.withoutRecords(name, without.length) }],
     ),
   ];
+}
+
+interface Told {
+  readonly message: string;
+  readonly hint?: string;
+  readonly place?: { readonly input?: string };
+}
+
+/** A fault, with the input that it is of. */
+function problemOf(fault: unknown, before: string): Problem {
+  const { message, hint, place } = fault as Told;
+  const file = fileOf(place?.input);
+  return { severity: 'error', message: `${before}${file === undefined || message.includes(file) ? '' : `${file}: `}${message}`, hint };
 }
 
 export function Problems({ problems }: { readonly problems: readonly Problem[] }): ReactNode {

@@ -1,7 +1,7 @@
 /** The first records of a triples map: what its rules read of each, and what it gives. */
 import { type ReactNode, useEffect, useState } from 'react';
 import type { StudioPreviewMap, StudioRecords } from '../../../client/types.ts';
-import { type Trouble, troubleOf } from '../../client/service.ts';
+import { saidOf, type Trouble, troubleOf } from '../../client/service.ts';
 import { Button } from '../parts/button.tsx';
 import { useVisit } from '../store/visit.ts';
 import type { Previewed } from './follow.ts';
@@ -65,7 +65,7 @@ export function Records({ previewed: { request, preview } }: { readonly previewe
         </p>
       ) : 'sentence' in found ? (
         <p className="preview-none" role="alert">
-          {found.sentence}
+          {saidOf(found)}
         </p>
       ) : (
         <Table found={found} map={map} isEmptyOnly={isEmptyOnly} shown={shown} onMore={() => setShown(shown + SHOWN)} />
@@ -84,7 +84,9 @@ interface TableProps {
 
 function Table({ found, map, isEmptyOnly, shown, onMore }: TableProps): ReactNode {
   const rows = found.rows.filter(({ statements }) => !isEmptyOnly || statements === 0);
-  if (rows.length === 0) return <p className="preview-none">{isEmptyOnly ? WORDS.noneEmpty : WORDS.noRecords}</p>;
+  const late = found.late.map((input) => <p key={input}>{WORDS.late(fileOf(input) ?? input)}</p>);
+  if (rows.length === 0)
+    return <div className="preview-none">{late.length > 0 ? late : <p>{isEmptyOnly ? WORDS.noneEmpty : WORDS.noRecords}</p>}</div>;
   const names = found.rows[0]?.record.values.map(({ name }) => name) ?? [];
   const hasSeveralInputs = new Set(found.rows.map(({ record }) => record.places[0]?.input)).size > 1;
   return (
@@ -120,6 +122,7 @@ function Table({ found, map, isEmptyOnly, shown, onMore }: TableProps): ReactNod
       </table>
       {rows.length > shown && <Button onClick={onMore}>{WORDS.showMore(rows.length - shown)}</Button>}
       {found.more && <p>{WORDS.moreRecords}</p>}
+      {late}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 /** What makes a statement: the rule, the records, and the values that the rule reads of them. */
 import { type ReactNode, useEffect, useState } from 'react';
 import type { StudioPreviewStatement, StudioRecord, StudioStatement } from '../../../client/types.ts';
-import { type Trouble, troubleOf } from '../../client/service.ts';
+import { saidOf, type Trouble, troubleOf } from '../../client/service.ts';
 import { Button } from '../parts/button.tsx';
 import { useVisit } from '../store/visit.ts';
 import type { Previewed } from './follow.ts';
@@ -34,9 +34,9 @@ export function StatementDetail({ statement, previewed: { request, preview }, on
       {found === undefined ? (
         <p role="status">{WORDS.finding}</p>
       ) : 'sentence' in found ? (
-        <p role="alert">{found.sentence}</p>
+        <p role="alert">{saidOf(found)}</p>
       ) : found.rows.length === 0 ? (
-        <p>{WORDS.noRecord}</p>
+        <p>{found.late.length > 0 ? WORDS.noRecordYet : WORDS.noRecord}</p>
       ) : (
         <>
           <p>{WORDS.count(found.count)}</p>

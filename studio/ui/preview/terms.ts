@@ -1,7 +1,7 @@
 /** Statements in their terms, and terms as people read them: IRIs by the prefixes of the model. */
 import type { StudioDocument } from '../../core/document.ts';
 import { iriBase } from '../../core/elements/iris.ts';
-import { recordsOf } from '../../core/elements/records.ts';
+import { prefixesOf as namesOf } from '../store/iris.ts';
 
 /** As N-Quads writes them. */
 export interface StatementTerms {
@@ -43,9 +43,8 @@ export interface Prefixes {
 
 /** Makes names of the prefixes of the model, and relative IRIs of those below its base. */
 export function prefixesOf(document: StudioDocument): Prefixes {
-  const prefixes = recordsOf(document, 'prefix')
-    .map(({ name, iri }) => [iri, name] as const)
-    .sort(([a], [b]) => b.length - a.length);
+  // Names read as on the canvas, also where the model has no prefix for them.
+  const prefixes = [...namesOf(document)].map(([name, iri]) => [iri, name] as const).sort(([a], [b]) => b.length - a.length);
   const base = iriBase(document.base);
   const used = new Map<string, string>();
   let hasRelative = false;

@@ -41,12 +41,20 @@ export const WORDS = {
   stop: 'Stop',
   stopped: 'The preview was stopped.',
   again: 'Preview now',
+  more: (records: number): string => `Map ${records} records again`,
   none: 'The first records give no statement.',
-  why: (name: string, reason: string): string => `${name}: ${reason}`,
+  why: (name: string, reason: string): string =>
+    `${name}: ${reason
+      .replace('it has neither a class nor a predicate-object map', 'it has no class yet, and no attribute or edge with a predicate')
+      .replace('no object map had a value', 'none of its attributes and edges had a value')}`,
   noProblems: 'No problem was found.',
   leftOut: 'parts with errors are left out',
+  noTime: 'there was no time for more',
+  late: (input: string): string => `${input} is slow: only what came in time was mapped.`,
+  lateHint: 'Map fewer records, by the button beside its name in the list of inputs, or upload a part of it.',
   summary: (statements: number, records: number, more: boolean, cut: boolean): string =>
     `${more ? 'The first ' : ''}${count(statements, 'statement', 'statements')} of ${cut ? 'the first ' : ''}${count(records, 'record', 'records')}`,
+  ended: (statements: number): string => `${count(statements, 'statement', 'statements')} until an error: Problems tell which`,
   older: 'This is the preview of an earlier state.',
   showMore: (left: number): string => `Show more (${left.toLocaleString('en')} left)`,
   madeBy: (name: string, line: number): string => `Made by ${name}, line ${line}`,
@@ -54,6 +62,7 @@ export const WORDS = {
   parent: 'joined with',
   finding: 'Looking for its records …',
   noRecord: 'None of the first records makes it alone.',
+  noRecordYet: 'None of the records that came in time makes it. Map fewer records, or ask again.',
   count: (number: number): string => `${count(number, 'record makes', 'records make')} it`,
   close: 'Close',
   at: (line: number, column: number): string => `${line}:${column}`,

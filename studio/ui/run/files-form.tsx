@@ -1,6 +1,6 @@
 /** A model of files: where each input is, whether it can be read, and Start. */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { type Trouble, troubleOf } from '../../client/service.ts';
+import { saidOf, type Trouble, troubleOf } from '../../client/service.ts';
 import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/field.tsx';
 import { bytesText } from '../parts/times.ts';
@@ -52,7 +52,7 @@ export function FilesForm({ show }: { readonly show: (shown: Shown) => void }): 
       put({ kind: 'read', format, ofBytes });
     } catch (error) {
       const found = troubleOf(error);
-      if (found !== undefined) put({ kind: 'failed', sentence: [found.sentence, found.hint].filter(Boolean).join(' ') });
+      if (found !== undefined) put({ kind: 'failed', sentence: saidOf(found) });
     }
   };
   const start = async (at: string): Promise<void> => {

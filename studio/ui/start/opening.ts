@@ -25,8 +25,8 @@ export function beginModel(name: string, service: TransformerName, language: Lan
 /** @throws what reading the file throws */
 export async function openFile(file: File, services: StudioUser['services'], drafts: Drafts | undefined): Promise<ModelPlace> {
   const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
-  const { read } = await import('../../core/read/read.ts');
-  const { document } = await read(text, undefined);
+  const { opened } = await import('../../core/read/opened.ts');
+  const document = await opened(text);
   const service =
     services.includes('semi-structured-transformer') && document.language !== 'r2rml'
       ? 'semi-structured-transformer'

@@ -32,7 +32,7 @@ export const WORDS = {
   dialog: {
     title: 'New model',
     name: 'Name',
-    nameHint: 'The file of the mapping is named so.',
+    nameHint: 'The file of the mapping gets this name, too.',
     language: 'Language of the mapping',
     source: 'Data come from',
     sources: { 'semi-structured-transformer': 'files and addresses', 'sql-transformer': 'the SQL database of the service' },

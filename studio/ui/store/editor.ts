@@ -7,6 +7,7 @@ import { type Draft, type Drafts, draftId, type ModelOrigin } from '../../client
 import { type ArgumentOf, COMMANDS, type CommandName } from '../../core/commands/all.ts';
 import type { Command, Role, Selection } from '../../core/commands/command.ts';
 import { drawUpwards } from '../../core/commands/edges/upwards.ts';
+import { type Known, withFirstUse } from '../../core/commands/elements/first-use.ts';
 import type { Id, StudioDocument } from '../../core/document.ts';
 import { NOTHING_SHOWN, type Shown } from '../../core/edit/side-file.ts';
 import { edgesTo, recordOf } from '../../core/elements/records.ts';
@@ -14,8 +15,9 @@ import type { Schema } from '../../core/elements/schema.ts';
 import { begin, perform, redo, type Session, type Step, undo } from '../../core/history/history.ts';
 import { type CommandCall, type End, isRefusal, type Refusal, refuse } from '../../core/rules/verdict.ts';
 import { announce } from './announcements.ts';
+import { loadedPrefixes } from './page/ontologies.ts';
 import { makeStore, type Store } from './store.ts';
-import { isOfText, keptOf } from './text.ts';
+import { isOfText, keptOf, writtenOut } from './text.ts';
 import { followTyping, sentenceOfTyped, type Typed } from './typing/typing.ts';
 import { writeFor } from './writing.ts';
 
@@ -29,6 +31,10 @@ export interface EditorState {
   readonly selection: Selection;
   /** Of samples: no part of the document. */
   readonly schema: Schema;
+  /** Of samples of XML, by input: prefix → namespace, for names that the input does not declare. */
+  readonly namespaces: Known['namespaces'];
+  /** Of the preview. */
+  readonly previewed: Previewing;
   /** How the canvas shows the model: kept in the side file. */
   readonly shown: Shown;
   readonly mode: Mode;
@@ -48,6 +54,19 @@ export interface EditorState {
   readonly draft: { readonly at: number } | 'failed' | undefined;
 }
 
+export interface Previewing {
+  /** The most records of each iterator that are mapped. */
+  readonly records: number;
+  /** Names of inputs of which the last preview has only what came in time. */
+  readonly late: readonly string[];
+  /** Another number asks again. */
+  readonly turn: number;
+}
+
+export const PREVIEW_RECORDS = 100;
+/** Where inputs are slow: the fewest that the service takes. */
+export const FEW_RECORDS = 10;
+
 /** An element, or a position: both count from 1. */
 export type Revealed = { readonly of: Id } | { readonly line: number; readonly column: number };
 
@@ -61,8 +80,9 @@ export interface Editor extends Store<EditorState> {
   undo(): void;
   redo(): void;
   select(selection: Partial<Selection>): void;
-  setSchema(schema: Schema): void;
+  setSchema(schema: Schema, namespaces: Known['namespaces']): void;
   setShown(changes: Partial<Shown>): void;
+  setPreviewed(changes: Partial<Previewing>): void;
   setMode(mode: Mode): void;
   setRole(role: Role): void;
   /** The text of the mapping as it is typed; undefined: it is that of the document again. What parses becomes a step after a pause. */
@@ -116,6 +136,8 @@ export function openEditor({ origin, document, role, drafts, history, typed, sho
     session,
     selection: NOTHING_SELECTED,
     schema,
+    namespaces: new Map(),
+    previewed: { records: PREVIEW_RECORDS, late: [], turn: 0 },
     shown,
     mode: 'canvas',
     connecting: undefined,
@@ -149,6 +171,8 @@ export function openEditor({ origin, document, role, drafts, history, typed, sho
     timer = setTimeout(() => void keep(), KEEP_AFTER_MS);
   };
 
+  /** What was asked for last. */
+  let again: () => void = () => undefined;
   const refused = (refusal: Refusal): Refusal => {
     patch({ refusal });
     announce(refusal.sentence, 'assertive');
@@ -168,10 +192,16 @@ export function openEditor({ origin, document, role, drafts, history, typed, sho
     keepSoon();
   };
   const carryOut = <A>(command: Command<A>, argument: A): Refusal | undefined => {
+    again = () => void carryOut(command, argument);
     const { session: before, role: own, typed: written } = store.get();
     if (RANKS[own] < RANKS[command.role]) return refused(refuse('I1', `Changing a model needs the role ${command.role}.`, []));
     if (written !== undefined && !BESIDE_TEXT.has(command.name)) return refused(refuse('I9', sentenceOfTyped(written), []));
-    const done = perform(before, command, argument, writeFor(keptOf(store.get()), before.document.language));
+    // What is typed says itself which prefixes it has.
+    const performed =
+      command.name === 'edit-text'
+        ? command
+        : withFirstUse(command, () => ({ prefixes: loadedPrefixes(), namespaces: store.get().namespaces }));
+    const done = perform(before, performed, argument, writeFor(keptOf(store.get()), before.document.language));
     if (isRefusal(done)) return refused(done);
     if (done.session.document === before.document) {
       patch({ refusal: undefined, ...(command.name === 'edit-text' && { typed: undefined }) });
@@ -182,6 +212,24 @@ export function openEditor({ origin, document, role, drafts, history, typed, sho
     if (made.length > 0) patch({ selection: { ...store.get().selection, elements: made } });
     announce(done.said);
     return undefined;
+  };
+  /** Writes the text in another form, as one step, and does then what this form hindered. */
+  const writeOut = async (): Promise<void> => {
+    const wanted = again;
+    const { document: before } = store.get().session;
+    const { text, diagnostics } = await writtenOut(before);
+    if (store.get().session.document !== before) return;
+    if (text === undefined)
+      return void refused(
+        refuse(
+          'I9',
+          `It cannot be written out: ${diagnostics[0]?.message ?? 'the text would say something else. Change it in the text'}.`,
+          [],
+        ),
+      );
+    editor.type(text);
+    await editor.settle();
+    if (store.get().typed === undefined) wanted();
   };
   const step = (next: Session, said: string | undefined): void => {
     if (next === store.get().session) return;
@@ -211,6 +259,8 @@ export function openEditor({ origin, document, role, drafts, history, typed, sho
           if (call.argument.of !== undefined && call.argument.to !== undefined)
             carryOut(drawUpwards, { of: call.argument.of, to: call.argument.to });
           return editor.setMode('split');
+        case 'write-out':
+          return void writeOut().catch((error: Error) => refused(refuse('I9', `It cannot be written out: ${error.message}`, [])));
         case 'connect':
           return void carryOut(COMMANDS.connect, call.argument);
         case 'add-entity':
@@ -234,7 +284,8 @@ export function openEditor({ origin, document, role, drafts, history, typed, sho
       step(redo(now), now.undone.at(-1) && `Redone: ${now.undone.at(-1)?.label}`);
     },
     select: (selection) => patch({ selection: { ...store.get().selection, ...selection } }),
-    setSchema: (next) => patch({ schema: next }),
+    setSchema: (next, namespaces) => patch({ schema: next, namespaces }),
+    setPreviewed: (changes) => patch({ previewed: { ...store.get().previewed, ...changes } }),
     setShown: (changes) => patch({ shown: { ...store.get().shown, ...changes } }),
     setMode: (mode) => patch({ mode }),
     setRole: (own) => patch({ role: own }),

@@ -32,6 +32,13 @@ export function writtenIri(document: StudioDocument, written: string): string | 
 /** `https://schema.org/name` → `schema:name`, where a prefix fits; the longest one wins. Below the base of the model: the name alone. */
 export const shortIri = (document: StudioDocument, iri: string): string => shortIrisOf(document)(iri);
 
+/** As `shortIri`; where no prefix fits, the end of it, which tells it from others: `…/onto#name`. */
+export const briefIri = (document: StudioDocument, iri: string): string => endOfIri(shortIri(document, iri), 1);
+
+/** The last segments of an IRI with `//`; other texts stay. */
+export const endOfIri = (iri: string, segments: 1 | 2): string =>
+  iri.replace(segments === 1 ? /^[a-z][a-z\d+.-]*:\/\/.*?(?=\/[^/]*$)/i : /^[a-z][a-z\d+.-]*:\/\/.*?(?=(?:\/[^/]*){1,2}$)/i, '…');
+
 /** `shortIri` for many IRIs. */
 export function shortIrisOf(document: StudioDocument): (iri: string) => string {
   const prefixes = [...prefixesOf(document)].sort(([, a], [, b]) => b.length - a.length);

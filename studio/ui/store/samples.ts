@@ -1,10 +1,13 @@
 /** Samples of the inputs of a model: asked for when an input is new or is read in another way, and given to the editor as its schema. */
+import { type LookedUp, readItems, withItems } from '../../client/items.ts';
 import { hasSample, readSample, type Sample } from '../../client/samples.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
 import { SIGNED_IN } from '../../client/token.ts';
-import type { Id, Input } from '../../core/document.ts';
+import type { Id, Input, Path } from '../../core/document.ts';
+import { itemsUsed } from '../../core/elements/items.ts';
 import { recordsOf } from '../../core/elements/records.ts';
-import { fieldsByPath, type Schema } from '../../core/elements/schema.ts';
+import { fieldOf, fieldsByPath, type Schema, sampledValue } from '../../core/elements/schema.ts';
+import { pathKey } from '../../core/levels.ts';
 import type { Editor } from './editor.ts';
 import { makeStore, type Store } from './store.ts';
 
@@ -19,6 +22,8 @@ export type SampleStates = ReadonlyMap<Id, SampleState>;
 export interface Samples extends Store<SampleStates> {
   /** Asks again, for more of it if `deeper`. */
   read(input: Id, deeper?: boolean): void;
+  /** Shows a single item beside the first ones of its list. */
+  show(input: Id, item: LookedUp): void;
   /** Gives up a request. */
   stop(input: Id): void;
   close(): void;
@@ -26,26 +31,51 @@ export interface Samples extends Store<SampleStates> {
 
 const OTHER_DATABASE = 'The fields of a database that the mapping itself names are not shown.';
 
+/** Of one input; the oldest are left out of the tree. */
+const MOST_LOOKED_UP = 200;
+/** Of one input: the model may read more of them, which are shown without values. */
+const MOST_QUESTIONS = 20;
+
 /** What a sample depends on. */
-const keyOf = ({ location, format, dialect }: Input): string => JSON.stringify([location, format, dialect]);
+const keyOf = ({ location, format, dialect, grouped }: Input): string => JSON.stringify([location, format, dialect, grouped]);
+
+interface Asked {
+  readonly key: string;
+  readonly controller: AbortController;
+  /** Items that were asked for alone. */
+  readonly tried: Set<string>;
+  isLooking: boolean;
+}
 
 export function followSamples(editor: Editor): Samples {
   const store = makeStore<SampleStates>(new Map());
   // What was known before stays where nothing can be read now.
   const before = editor.get().schema;
-  const asked = new Map<Id, { readonly key: string; readonly controller: AbortController }>();
+  const asked = new Map<Id, Asked>();
+
+  /** Read by the last sample, and items beside it. */
+  const lookedUp = new Map<Id, { readonly sample: Sample; readonly items: readonly LookedUp[] }>();
 
   const put = (input: Id, state: SampleState | undefined): void => {
     const states = new Map(store.get());
     if (state === undefined) states.delete(input);
     else states.set(input, state);
     store.set(states);
-    editor.setSchema(new Map([...before, ...schemaOf(states)]));
+    const namespaces = new Map([...samplesRead(states)].map(([id, sample]) => [id, sample.namespaces]));
+    editor.setSchema(new Map([...before, ...schemaOf(states)]), namespaces);
+  };
+  const show = (id: Id, item: LookedUp): void => {
+    const known = lookedUp.get(id);
+    if (known === undefined) return;
+    const items = [...known.items, item].slice(-MOST_LOOKED_UP);
+    lookedUp.set(id, { ...known, items });
+    put(id, { kind: 'read', sample: withItems(known.sample, items) });
   };
   const read = (input: Input, deeper: boolean): void => {
     asked.get(input.id)?.controller.abort();
     const controller = new AbortController();
-    asked.set(input.id, { key: keyOf(input), controller });
+    if (asked.get(input.id)?.key !== keyOf(input)) lookedUp.delete(input.id);
+    asked.set(input.id, { key: keyOf(input), controller, tried: new Set(), isLooking: false });
     if (!hasSample(input)) {
       put(input.id, { kind: 'failed', trouble: { kind: 'refused', sentence: OTHER_DATABASE } });
       return;
@@ -53,24 +83,66 @@ export function followSamples(editor: Editor): Samples {
     if (store.get().get(input.id)?.kind !== 'read') put(input.id, { kind: 'reading' });
     readSample(input, editor.get().origin.service, deeper, controller.signal).then(
       (sample) => {
-        if (!controller.signal.aborted) put(input.id, { kind: 'read', sample });
+        if (controller.signal.aborted) return;
+        const { items = [] } = lookedUp.get(input.id) ?? {};
+        lookedUp.set(input.id, { sample, items });
+        put(input.id, { kind: 'read', sample: withItems(sample, items) });
+        void lookUpUsed(input);
       },
       (error) => {
         const trouble = troubleOf(error);
-        if (trouble !== undefined && !controller.signal.aborted) put(input.id, { kind: 'failed', trouble });
+        if (trouble !== undefined && !controller.signal.aborted) put(input.id, { kind: 'failed', trouble: withName(trouble, input) });
       },
     );
+  };
+  /** Asks for the values of items that the model reads and the sample does not have, one list at a time. */
+  const lookUpUsed = async (input: Input): Promise<void> => {
+    const request = asked.get(input.id);
+    const { sample } = lookedUp.get(input.id) ?? {};
+    if (request === undefined || sample === undefined || request.isLooking || input.grouped) return;
+    const { session, schema, origin } = editor.get();
+    const isUnknown = (path: Path): boolean => {
+      const ref = { input: input.id, path };
+      return fieldOf(schema, ref)?.sample !== undefined && sampledValue(schema, ref) === undefined;
+    };
+    const wanted = itemsUsed(session.document, input.id)
+      .filter(({ reads }) => reads.some(isUnknown))
+      .map(({ list, position }) => ({ list, position, key: `${pathKey(list)} ${position}` }))
+      .filter(({ key }) => !request.tried.has(key));
+    const [next] = wanted;
+    if (next === undefined || request.tried.size >= MOST_QUESTIONS) return;
+    request.tried.add(next.key);
+    request.isLooking = true;
+    const named = { ...input, namespaces: { ...sample.namespaces, ...input.namespaces } };
+    const { signal } = request.controller;
+    try {
+      const { items } = await readItems(named, next.list, sample.fields, { from: next.position }, origin.service, signal);
+      // Neighbours come along.
+      const same = new Set(wanted.filter(({ list }) => pathKey(list) === pathKey(next.list)).map(({ position }) => position));
+      for (const item of items) if (same.has(item.position)) show(input.id, { list: next.list, item });
+    } catch (error) {
+      // What the service says of it, it says of the next question, too: the items stand in the tree without values. Other errors are thrown.
+      troubleOf(error);
+      return;
+    } finally {
+      request.isLooking = false;
+    }
+    await lookUpUsed(input);
   };
   const look = (): void => {
     const { session, role } = editor.get();
     // A viewer gets no values of inputs.
     if (role === 'viewer') return;
     const inputs = recordsOf(session.document, 'input');
-    for (const input of inputs) if (asked.get(input.id)?.key !== keyOf(input)) read(input, false);
+    for (const input of inputs) {
+      if (asked.get(input.id)?.key === keyOf(input)) void lookUpUsed(input);
+      else read(input, false);
+    }
     for (const id of [...asked.keys()]) {
       if (session.document.records.has(id)) continue;
       asked.get(id)?.controller.abort();
       asked.delete(id);
+      lookedUp.delete(id);
       put(id, undefined);
     }
   };
@@ -98,6 +170,7 @@ export function followSamples(editor: Editor): Samples {
       const input = inputOfId(id);
       if (input !== undefined) read(input, deeper);
     },
+    show,
     stop(id) {
       asked.get(id)?.controller.abort();
       put(id, { kind: 'failed', trouble: { kind: 'refused', sentence: 'Reading was stopped.' } });
@@ -110,5 +183,12 @@ export function followSamples(editor: Editor): Samples {
   };
 }
 
-const schemaOf = (states: SampleStates): Schema =>
-  new Map([...states].flatMap(([id, state]) => (state.kind === 'read' ? [[id, fieldsByPath(state.sample.fields)] as const] : [])));
+/** An uploaded file has the name that the person knows, in place of its address on the service. */
+const withName = (trouble: Trouble, { location, name }: Input): Trouble =>
+  location.kind === 'upload' ? { ...trouble, sentence: trouble.sentence.replaceAll(location.url, name) } : trouble;
+
+/** By input, where one was read. */
+export const samplesRead = (states: SampleStates): ReadonlyMap<Id, Sample> =>
+  new Map([...states].flatMap(([id, state]) => (state.kind === 'read' ? [[id, state.sample] as const] : [])));
+
+const schemaOf = (states: SampleStates): Schema => new Map([...samplesRead(states)].map(([id, { fields }]) => [id, fieldsByPath(fields)]));

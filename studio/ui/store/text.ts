@@ -48,9 +48,23 @@ export function textOf(document: StudioDocument, kept: 'drawn' | 'text'): Promis
 export async function textIn(language: Language, document: StudioDocument, kept: 'drawn' | 'text'): Promise<CurrentText> {
   const current = await textOf(document, kept);
   if (current.text === undefined || current.text.trim() === '' || language === document.language) return current;
+  return convertedTo(language, document, current.text);
+}
+
+/**
+ * The text of a document in a form in which each drawn element can be changed alone: YARRRML without its short forms, Turtle with what is
+ * shared apart. Comments stay. @returns as `textOf` @throws as `textIn`
+ */
+export async function writtenOut(document: StudioDocument): Promise<CurrentText> {
+  if (document.language === 'yarrrml') return convertedTo(document.language, document, document.text.text);
+  const { writeOut } = await import('../../core/text/turtle/write-out.ts');
+  return { text: await writeOut(document), diagnostics: [] };
+}
+
+async function convertedTo(language: Language, document: StudioDocument, text: string): Promise<CurrentText> {
   const { convertMapping } = await import('../../../src/mapping/convert/convert.ts');
   const name = documentName(document.language === 'yarrrml');
   // Names of triples maps that the text leaves relative begin in YARRRML where its own do.
   const baseIri = baseOf(language === 'yarrrml' ? language : document.language, document.base);
-  return convertMapping([{ name, text: current.text }], language, { baseIri });
+  return convertMapping([{ name, text }], language, { baseIri });
 }

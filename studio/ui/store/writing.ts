@@ -10,7 +10,7 @@ let yarrrml: Write | undefined;
 
 /** Loads what a kept text of a language needs, before it is changed. */
 export async function loadWriting(language: Language): Promise<void> {
-  if (language !== 'yarrrml') turtle ??= (await import('../../core/text/patch.ts')).patch;
+  if (language !== 'yarrrml') turtle ??= (await import('../../core/text/turtle/patch.ts')).patch;
   else if (yarrrml === undefined) {
     const { loadPatch, patchYarrrml } = await import('../../core/text/yarrrml/patch.ts');
     await loadPatch();

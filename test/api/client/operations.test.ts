@@ -67,6 +67,7 @@ async function callAll(client: QuadmillClient): Promise<void> {
   const place = { service: 'sql-transformer', draft: true } as const;
   await client.studio.upload('a.csv', new Blob(['id']));
   await client.studio.sample({ location: 'a.csv' });
+  await client.studio.items({ location: 'a.json', format: 'json', iterator: '$[*]', references: [] });
   await client.studio.ontology({ location: 'a.ttl' });
   await client.studio.preview({ name: 'a.ttl', text: '' });
   await client.studio.findStatement({ name: 'a.ttl', text: '', statement: '<s:a> <p:b> <o:c> .' });

@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { PROJECT_ROOT } from '../../support/project-root.ts';
-import { lockedPackages } from '../dependencies.ts';
+import { lockedPackages } from './dependencies.ts';
 
 export interface Verdict {
   readonly exit: 0 | 1 | 3;

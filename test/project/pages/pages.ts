@@ -3,7 +3,7 @@ import { type DocumentService, optionsOf } from '../../../src/config/effective.t
 import { OPTION_NAMES, type OptionName, optionRow, ROOT_PATHS } from '../../../src/config/options/options.ts';
 import { describeFunctions } from '../../../src/functions/describe.ts';
 import { FUNCTIONS } from '../../../src/functions/registry.ts';
-import { dependenciesPage } from '../dependencies.ts';
+import { dependenciesPage } from '../package/dependencies.ts';
 import { LIBRARIES, ROOMS, TEST_FOLDERS } from '../rooms.ts';
 import { clientTypes } from './client-types.ts';
 import { diagnosticsPage } from './diagnostics.ts';

@@ -64,6 +64,7 @@ const TABLE = `
   POST   /studio/uploads                                     operator
   GET    /studio/tables                                      operator
   POST   /studio/samples                                     operator
+  POST   /studio/items                                       operator
   POST   /studio/ontologies                                  operator
   POST   /studio/previews                                    operator
   POST   /studio/statements                                  operator

@@ -66,6 +66,8 @@ test('files are kept by browsers for ever, and sent as small as the browser take
   expect(plain.headers).toMatchObject({
     'content-type': 'text/javascript; charset=utf-8',
     'cache-control': 'public, max-age=31536000, immutable',
+    // Workers have it, and load parts of themselves.
+    'content-security-policy': "default-src 'none'; script-src 'self'; frame-ancestors 'none'",
     vary: 'Accept-Encoding',
   });
   expect(gzip.bytes).toBeLessThan(plain.bytes / 2);

@@ -1,5 +1,7 @@
 /** Previews of mappings by the built service: statements with what makes them, diagnostics, and the records of a statement. */
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -274,3 +276,69 @@ test('partners far behind in the parent are found, and it is said where it was n
     body: { joins: [{ children: 2, asked: 2, found: 1, parents: 10_000, complete: false, without: [[['T10001']]] }] },
   });
 });
+
+test('joins of inputs that are slow are looked at as far as there is time, and it is said how far', async () => {
+  // Neither ends, and the towns do not even begin.
+  const rows = `id,name,town\n${Array.from({ length: 20_000 }, (_, i) => `${i},Ann,BS\n`).join('')}`;
+  const slow = createServer(({ url }, response) => void (url === '/people.csv' && response.write(rows)));
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  try {
+    const address = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+    const inputs = ['people.csv', 'towns.csv'].map((name) => ({ name, url: `${address}/${name}` }));
+    const [child, parent] = ['http://example.com/People', 'http://example.com/Towns'];
+    // Of the child as many as are wanted, which is no reason to wait for more.
+    expect(await ask({ name: 'j.ttl', text: JOIN_MAPPING, inputs, child, parent, records: 10 }, 'joins')).toMatchObject({
+      status: 200,
+      body: { joins: [{ children: 10, cut: false, asked: 10, found: 0, parents: 0, complete: false, examples: [] }] },
+    });
+    const turned = JOIN_MAPPING.replaceAll('people.csv', 'x.csv').replaceAll('towns.csv', 'people.csv').replaceAll('x.csv', 'towns.csv');
+    expect(
+      await ask({ name: 'j.ttl', text: turned.replace('rml:parent "code"', 'rml:parent "town"'), inputs, child, parent }, 'joins'),
+    ).toMatchObject({
+      status: 200,
+      body: { joins: [{ children: 0, cut: true, asked: 0, found: 0, complete: false, examples: [[['BS']], [['BS']], [['BS']]] }] },
+    });
+  } finally {
+    slow.closeAllConnections();
+    slow.close();
+  }
+}, 60_000);
+
+test('of inputs that are slow is mapped what comes in time, the others are mapped as ever, and fewer records come sooner', async () => {
+  await writeFile(at('people.csv'), PEOPLE.csv);
+  // Three give twenty records, and then nothing; one does not even begin.
+  const name = `Ann${' Lee'.repeat(1_000)}`;
+  const each = (text: (id: number) => string): string => Array.from({ length: 20 }, (_, i) => text(i + 1)).join('');
+  const begun: Readonly<Record<string, string>> = {
+    '/slow.csv': `id,name\n${each((id) => `${id},${name}\n`)}`,
+    '/slow.json': `{"people":[${each((id) => `{"id":${id},"name":"${name}"},`)}`,
+    '/slow.xml': `<people>${each((id) => `<person><id>${id}</id><name>${name}</name></person>`)}`,
+  };
+  const slow = createServer(({ url = '' }, response) => void (begun[url] !== undefined && response.write(begun[url])));
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  try {
+    const address = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+    const sources = [...Object.keys(begun).map((path) => path.slice(1)), 'never.csv', 'people.csv'];
+    const maps = sources.map((source, i) =>
+      peopleMapping(source.replace(/.*\./, '') as 'csv', source)
+        .replaceAll('ex:People', `ex:People${i}`)
+        .replace('example.com/{id}', `example.com/${i}/{id}`),
+    );
+    const given = sources.map((source) => ({ name: source, url: source === 'people.csv' ? urlOf(source) : `${address}/${source}` }));
+    const text = maps.map((map, i) => (i === 0 ? map : map.replace(/@prefix.*\n/g, ''))).join('');
+    const preview = await previewOf({ name: 's.ttl', text, inputs: given });
+    expect(preview.late.toSorted()).toEqual(['never.csv', 'slow.csv', 'slow.json', 'slow.xml'].map((source) => `${address}/${source}`));
+    expect(preview.fault).toBeUndefined();
+    expect(preview.triplesMaps.map(({ name: map, records, statements }) => [map, records, statements])).toEqual([
+      ['People0', 20, 20],
+      ['People1', 20, 20],
+      ['People2', 20, 20],
+      ['People4', 2, 2],
+    ]);
+    const fewer = await previewOf({ name: 's.ttl', text: maps[1], inputs: given, records: 10 });
+    expect([fewer.late, fewer.statements.length]).toEqual([[], 10]);
+  } finally {
+    slow.closeAllConnections();
+    slow.close();
+  }
+}, 60_000);

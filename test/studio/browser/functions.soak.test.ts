@@ -19,6 +19,7 @@ studio.soakTest('a function is chosen by its name, shows what it gives for the f
   await inspector.getByLabel('Add a function').fill('grel:toLowerCase');
   await page.keyboard.press('Enter');
   await inspector.getByText('= "c-1"').waitFor();
+  expect(await inspector.getByText(/^No example/).count()).toBe(0);
   await expectAccessible(page);
   await inspector.getByLabel('Add a function').fill('grel:string_replace');
   await page.keyboard.press('Enter');
@@ -29,6 +30,12 @@ studio.soakTest('a function is chosen by its name, shows what it gives for the f
   await replace.fill('customer');
   await page.keyboard.press('Enter');
   await inspector.getByText('= "customer1"').waitFor();
+  // The row of its attribute is long, and the panel keeps its width.
+  await page.getByRole('tab', { name: 'Outline' }).click();
+  await row(page, /^entity/).click();
+  await inspector.getByRole('button', { name: /^no predicate yet → string_replace/ }).waitFor();
+  expect(await page.locator('.inspector').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+  await row(page, /→ string_replace/).click();
   await inspector.getByRole('button', { name: 'Remove the function grel:string_replace' }).click();
   await inspector.getByText('= "c-1"').waitFor();
   await page.keyboard.press('Control+z');

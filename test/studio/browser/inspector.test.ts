@@ -169,3 +169,24 @@ studio.soakTest('an edge: predicates, graph, and the conditions of its join', as
   await inspector(page).getByRole('button', { name: 'Remove schema:customer' }).waitFor();
   await expectAccessible(page);
 });
+
+studio.soakTest('an attribute that no entity has says so, until an edge leads to it', async (visit) => {
+  const { page } = visit;
+  await order(visit);
+  await page.getByRole('tab', { name: 'Inputs' }).click();
+  await row(page, 'lines, list').click();
+  await page.keyboard.press('ArrowRight');
+  await row(page, /^sku/).click();
+  await page.keyboard.press('a');
+  const loose = inspector(page).getByRole('region', { name: 'No entity has it yet' });
+  await loose.getByText('The mapping leaves it out.').waitFor();
+  await expectAccessible(page);
+  await page.getByRole('tab', { name: 'Outline' }).click();
+  await row(page, /^entity .*Order/).click();
+  await page.keyboard.press('c');
+  await page.getByRole('dialog').getByRole('combobox').fill('sku');
+  await page.getByRole('dialog').getByLabel('Predicate').fill('sku');
+  await page.keyboard.press('Enter');
+  await row(page, /^sku → sku/).waitFor();
+  await loose.waitFor({ state: 'detached' });
+});

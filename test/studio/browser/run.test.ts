@@ -21,14 +21,9 @@ interface Opened {
 }
 
 /** A saved model that names a file which is not there, opened with its dialog of runs. */
-async function opened({ page, prefix, ask, directory, expectError }: Visit): Promise<Opened> {
+async function opened({ page, prefix, saveMapping, directory, expectError }: Visit): Promise<Opened> {
   const name = `${prefix}people.ttl`;
-  const saved = await ask(`/studio/mappings/${name}`, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json', 'if-none-match': '*' },
-    body: JSON.stringify({ text: mappingOf(`${prefix}people.csv`) }),
-  });
-  expect(saved.status).toBe(201);
+  expect(await saveMapping(name, mappingOf(`${prefix}people.csv`))).toBe(201);
   expectError(/studio\/samples/);
   await page.goto(`/studio/#/files/${name}`);
   await page.getByRole('button', { name: 'Run', exact: true }).click();

@@ -72,16 +72,11 @@ studio.test('a new model is there after a reload, and is discarded', async ({ pa
   await page.getByRole('link', { name: `Continue ${prefix}shop.ttl` }).waitFor({ state: 'detached' });
 });
 
-studio.test('opens a mapping of the service, whose entities stand in the outline', async ({ page, prefix, ask, expectError }) => {
+studio.test('opens a mapping of the service, whose entities stand in the outline', async ({ page, prefix, saveMapping, expectError }) => {
   // There is no such file to sample.
   expectError(/studio\/samples/);
   const name = `${prefix}people.ttl`;
-  const saved = await ask(`/studio/mappings/${name}`, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json', 'if-none-match': '*' },
-    body: JSON.stringify({ text: MAPPING }),
-  });
-  expect(saved.status).toBe(201);
+  expect(await saveMapping(name, MAPPING)).toBe(201);
   await page.goto('/studio/');
   await page.getByLabel('Find a model').fill(name);
   await page.getByRole('link', { name }).click();

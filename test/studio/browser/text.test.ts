@@ -20,10 +20,9 @@ const lineOf = (page: Page, text: string): Locator => page.locator('.cm-line').f
 const person = (page: Page): Locator => row(page, /^entity Person,/);
 
 /** A model whose text was written by hand, beside its canvas. @returns its name */
-async function opened({ page, prefix, ask, expectError }: Visit): Promise<string> {
+async function opened({ page, prefix, saveMapping, expectError }: Visit): Promise<string> {
   const name = `${prefix}people.ttl`;
-  const headers = { 'content-type': 'application/json', 'if-none-match': '*' };
-  expect((await ask(`/studio/mappings/${name}`, { method: 'PUT', headers, body: JSON.stringify({ text: MAPPING }) })).status).toBe(201);
+  expect(await saveMapping(name, MAPPING)).toBe(201);
   // There is no such file to sample.
   expectError(/studio\/(samples|previews)/);
   await page.goto(`/studio/#/files/${name}`);
@@ -200,3 +199,78 @@ studio.soakTest('Esc then Tab leaves the text; Tab alone indents', async (visit)
   await expectSoon(() => hasFocus(code(page)), false);
   expect(await code(page).innerText()).toContain('# Every person once.');
 });
+
+studio.test('what a text of YARRRML says of several subjects is written out on demand, and then changed for one of them', async (visit) => {
+  const { page, prefix, saveMapping, expectError } = visit;
+  const name = `${prefix}people.yml`;
+  const text = `prefixes:
+  ex: https://example.org/
+mappings:
+  person: # of the town
+    sources: [[people.csv~csv]]
+    s: [ex:person/$(id), ex:member/$(id)]
+    po:
+      - [ex:name, $(name)]
+`;
+  expect(await saveMapping(name, text)).toBe(201);
+  expectError(/studio\/(samples|previews)/);
+  await page.goto(`/studio/#/files/${name}`);
+  await page.getByRole('tab', { name: 'Outline' }).click();
+  await page.getByRole('button', { name: 'Split', exact: true }).click();
+  await row(page, /^ex:name → name/)
+    .nth(1)
+    .click();
+  const predicate = page.getByRole('region', { name: 'Inspector' }).getByLabel('Add a predicate');
+  await predicate.fill('ex:label');
+  await predicate.press('Enter');
+  await page
+    .getByRole('region', { name: 'Status' })
+    .getByText(/^The rules of the mapping person are those of all/)
+    .waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Write it out, and do it' }).click();
+  await row(page, /^ex:name, ex:label → name/).waitFor();
+  await lineOf(page, '- [[ex:name, ex:label], $(name)]').waitFor();
+  expect(await lineOf(page, '- [ex:name, $(name)]').count()).toBe(1);
+  await lineOf(page, '# of the town').waitFor();
+  await page.getByRole('button', { name: /^Undo/ }).click();
+  await page.getByRole('button', { name: /^Undo/ }).click();
+  await lineOf(page, 's: [ex:person/$(id), ex:member/$(id)]').waitFor();
+});
+
+studio.test(
+  'what a text of Turtle says of a drawn value and of one that is not drawn is written out on demand; undo brings it back',
+  async (visit) => {
+    const { page, prefix, ask, saveMapping, expectError } = visit;
+    const name = `${prefix}people.ttl`;
+    const text = MAPPING.replace(
+      'rml:objectMap [ rml:reference "name" ] ]',
+      'rml:objectMap [ rml:reference "name" ], # plain\n    [ rml:reference "name" ; rml:languageMap [ rml:reference "tongue" ] ] ]',
+    );
+    expect(await saveMapping(name, text)).toBe(201);
+    expectError(/studio\/(samples|previews)/);
+    await page.goto(`/studio/#/files/${name}`);
+    await page.getByRole('tab', { name: 'Outline' }).click();
+    await page.getByRole('button', { name: 'Split', exact: true }).click();
+    await row(page, /^ex:name → name/).click();
+    const predicate = page.getByRole('region', { name: 'Inspector' }).getByLabel('Add a predicate');
+    await predicate.fill('ex:label');
+    await predicate.press('Enter');
+    await page
+      .getByRole('region', { name: 'Status' })
+      .getByText(/^This stands in the text together with what the canvas does not draw/)
+      .waitFor();
+    await page.getByRole('button', { name: 'Write it out, and do it' }).click();
+    await row(page, /^ex:name, ex:label → name/).waitFor();
+    // The comment goes with its object.
+    await lineOf(page, 'rml:predicate ex:name, ex:label ; rml:objectMap [ rml:reference "name" ] # plain').waitFor();
+    await lineOf(page, 'rml:objectMap [ rml:reference "name" ; rml:languageMap [ rml:reference "tongue" ] ] ]').waitFor();
+    await page.getByRole('button', { name: /^Undo/ }).click();
+    await page.getByRole('button', { name: /^Undo/ }).click();
+    await row(page, /^ex:name → name/).waitFor();
+    await predicate.waitFor();
+    await page.getByRole('button', { name: 'Save as …, in any language' }).waitFor();
+    await expectSoon(async () => (await code(page).innerText()).includes('# plain\n    [ rml:reference "name"'), true);
+    expect(((await (await ask(`/studio/mappings/${name}`)).json()) as { readonly text: string }).text).toBe(text);
+  },
+);

@@ -1,11 +1,15 @@
 /** Suggestions from names and samples, with their reasons. */
 import { describe, expect, test } from '@jest/globals';
+import { addAttribute } from '../../../studio/core/commands/elements/attributes.ts';
+import { addEntity } from '../../../studio/core/commands/elements/entities.ts';
 import type { Element, StudioDocument } from '../../../studio/core/document.ts';
+import { recordsOf } from '../../../studio/core/elements/records.ts';
 import { type FieldSample, fieldsByPath, type Schema } from '../../../studio/core/elements/schema.ts';
+import { isRefusal } from '../../../studio/core/rules/verdict.ts';
 import { findTerms } from '../../../studio/core/suggest/find.ts';
 import { suggest } from '../../../studio/core/suggest/suggest.ts';
 import type { Term } from '../../../studio/core/suggest/terms.ts';
-import { attribute, constant, edge, entity, input, join, model, path, reads, template } from './support/model.ts';
+import { attribute, constant, edge, entity, input, join, model, path, reads, ref, schema, template } from './support/model.ts';
 
 const EACH = 200;
 const sample = (more: Partial<FieldSample> = {}): FieldSample => ({
@@ -159,4 +163,20 @@ describe('terms are found', () => {
     ['schema', []],
     ['invoice', []],
   ])('by “%s”', (text, found) => expect(findTerms(terms, text).map(({ iri }) => iri.replace('https://schema.org/', ''))).toEqual(found));
+});
+
+test('names of XML are those without prefixes and @', () => {
+  const document = model([input('feed', 'xml')]);
+  const fields = schema({ feed: ['f:feed{}', 'f:feed.f:entries[]', 'f:feed.f:entries[*].@x:key', 'f:feed.f:entries[*].d:title'] });
+  const made = addEntity.perform(document, { schema: fields, at: ref('feed:f:feed.f:entries[*].@x:key') });
+  if (isRefusal(made)) throw new Error(made.sentence);
+  const titled = addAttribute.perform(made, { schema: fields, at: ref('feed:f:feed.f:entries[*].d:title') });
+  if (isRefusal(titled)) throw new Error(titled.sentence);
+  expect(recordsOf(titled, 'entity').map(({ name, identifier }) => [name, identifier])).toMatchObject([
+    ['Entry', { parts: ['https://example.org/entry/', {}] }],
+  ]);
+  const iris = suggest(titled, { schema: fields, terms: [] }).flatMap(({ change }) =>
+    change.kind === 'predicates' ? change.predicates : change.kind === 'class' ? [change.class] : [],
+  );
+  expect(iris).toEqual(['https://example.org/Entry', 'https://example.org/title']);
 });

@@ -42,6 +42,16 @@ ex:2
   ex:n "b"@en .`);
 });
 
+test('usual prefixes are used where the model has none, as on the canvas', () => {
+  const lines = turtleOf(
+    statements(`<http://e/1> ${RDF_TYPE} <http://xmlns.com/foaf/0.1/Person> .`, `<http://e/1> <http://e/on> "2026-01-01"^^<${XSD}date> .`),
+    prefixesOf(model([])),
+  );
+  expect(lines.map(({ text }) => text)).toEqual(
+    expect.arrayContaining([`PREFIX xsd: <${XSD}>`, '  a foaf:Person ;', '  <http://e/on> "2026-01-01"^^xsd:date .']),
+  );
+});
+
 test.each([
   ['IRIs below the base', '<https://example.org/a/b-1> <https://example.org/p> <https://example.org/> .'],
   ['an IRI that is no name', '<http://e/a/b> <http://e/p> <http://e/x%20y> .'],

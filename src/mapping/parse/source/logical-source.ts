@@ -157,7 +157,8 @@ function readAccess(context: Context, statement: Statement, dialect: Dialect): A
   const plain = { nulls: [], encoding: undefined, compression: 'none', csv: undefined } as const;
   const { object } = statement;
   if (object.kind === 'literal') {
-    if (dialect === 'rml') {
+    // A text is what the older vocabulary takes, whoever leads to the source.
+    if (dialect === 'rml' && lookUp('properties', statement.property)?.dialect === 'rml') {
       report.warning(
         'legacy-source',
         statement.origin,

@@ -3,9 +3,11 @@ import { isLanguageTag } from '../../../../src/mapping/vocabulary/language-tag.t
 import { connectionOf } from '../../connect/may-connect.ts';
 import type { Attribute, Entity, Expression, FieldRef, Id, StudioDocument, TermType } from '../../document.ts';
 import { nameOf } from '../../elements/names.ts';
+import { fieldName } from '../../elements/path-text.ts';
 import { recordsOf, withRecords } from '../../elements/records.ts';
-import type { Schema } from '../../elements/schema.ts';
+import { holds, type Schema, valuesOf } from '../../elements/schema.ts';
 import { fitsTogether } from '../../rules/expression.ts';
+import { isValue } from '../../rules/structure.ts';
 import { absolute, isRefusal, type Refusal, refuse } from '../../rules/verdict.ts';
 import { addedIn, type Command, changedIn, required, selected } from '../command.ts';
 import { connected } from '../edges/connect.ts';
@@ -29,7 +31,10 @@ export const addAttribute: Command<AttributeSource> = {
     if ('value' in source) {
       return fitsTogether(document, source.value) ?? withRecords(document, [newAttribute(document, source.value)]);
     }
-    const { schema, at, predicates = [] } = source;
+    const { schema, predicates = [] } = source;
+    const at = valuesOf(schema, source.at);
+    const kind = holds(schema, at);
+    if (kind !== 'value') return isValue({ kind, name: fieldName(at.path), ref: at }, schema) as Refusal;
     const connection = connectionOf(document, schema, { kind: 'field', ref: at }, { kind: 'canvas' }, { as: 'attribute', predicates });
     return isRefusal(connection) ? connection : connected(document, connection, predicates);
   },
@@ -38,7 +43,9 @@ export const addAttribute: Command<AttributeSource> = {
     const attribute = added.find(({ kind }) => kind === 'attribute');
     const edge = added.find((record) => record.kind === 'edge');
     const name = attribute === undefined ? '' : nameOf(after, attribute.id);
-    return edge?.kind === 'edge' ? `Made ${name} an attribute of ${nameOf(after, edge.from)}` : `Made the attribute ${name}`;
+    return edge?.kind === 'edge'
+      ? `Made ${name} an attribute of ${nameOf(after, edge.from)}`
+      : `Made the attribute ${name}. No entity has it yet: connect one to it`;
   },
   recorded: true,
 };

@@ -6,6 +6,7 @@ import { isFlat } from '../../levels.ts';
 import { mayUngroup } from '../../rules/ungroup.ts';
 import { isRefusal, type Refusal, refuse } from '../../rules/verdict.ts';
 import { addedIn, always, type Command, changedIn, removedIn, required, selected } from '../command.ts';
+import { namesNamespaces } from './first-use.ts';
 
 const oneInput = selected('Select an input first.', ['input']);
 
@@ -29,7 +30,8 @@ export const addInput: Command<NewInput> = {
     const taken = nameTaken(document, rest.name);
     if (taken !== undefined) return taken;
     const id = freshId(document.records, 'input');
-    return withRecords(document, [{ kind: 'input', id, grouped: true, namespaces, nulls, ...rest }]);
+    const said = namesNamespaces(document.language) ? namespaces : {};
+    return withRecords(document, [{ kind: 'input', id, grouped: true, namespaces: said, nulls, ...rest }]);
   },
   said: (before, after) => `Added ${namesOf(after, addedIn(before, after))}`,
   recorded: true,

@@ -1,11 +1,11 @@
 /** Edits of a text of YAML: values, and items and keys of lists and maps, in lines or in brackets. */
 import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
-import { yamlInLine, yamlOf } from '../../../../src/mapping/convert/yarrrml.ts';
+import { yamlInLine, yamlOf } from '../../../../src/mapping/convert/yarrrml-layout.ts';
 import type { Value } from '../../../../src/mapping/convert/yarrrml-terms.ts';
 import { startsInYaml } from '../../../../src/mapping/yarrrml/comments.ts';
 import type { Anchor, Id } from '../../document.ts';
 import type { TextEdit } from '../../history/edits.ts';
-import { rangesOfObjects } from '../node-edits.ts';
+import { rangesOfObjects } from '../ranges.ts';
 import { stop, Unpatched } from '../unpatched.ts';
 import { pairsOf, textOf, type YarrrmlTree } from './tree.ts';
 

@@ -24,6 +24,13 @@ export interface MappingNode {
   readonly pairs: readonly PairNode[];
 }
 
+/** A triples map: one of the pairs of sources and subjects of a mapping. */
+export interface Cell {
+  readonly mapping: MappingNode;
+  readonly source: Node | undefined;
+  readonly subject: Node | undefined;
+}
+
 /** A predicate object. */
 export interface PairNode {
   readonly node: Node;
@@ -85,6 +92,29 @@ export class YarrrmlTree {
     } catch {
       return rest;
     }
+  }
+
+  /** What has this id: the second pair of sources and subjects of `person` is `person,2`, and the sources come first. */
+  cellOf(id: string): Cell | undefined {
+    const name = this.nameOf(id);
+    const own = this.mappings.get(name);
+    if (own !== undefined && this.idOf(name) === id) return { mapping: own, source: own.sources.items[0], subject: own.subjects.items[0] };
+    const [, of = '', number] = /^(.*),(\d+)$/s.exec(id) ?? [];
+    const mapping = this.mappings.get(this.nameOf(of));
+    if (mapping === undefined || this.idOf(mapping.name) !== of) return undefined;
+    const [sources, subjects] = [mapping.sources.items, mapping.subjects.items];
+    const [at, across] = [Number(number) - 1, Math.max(1, subjects.length)];
+    const source = sources[Math.floor(at / across)];
+    return source && { mapping, source, subject: subjects[at % across] };
+  }
+
+  /** As mappings of the text call this key. */
+  keyFor(long: 'sources' | 'subjects' | 'predicateobjects' | 'graphs', otherwise: string): string {
+    for (const { keys } of this.mappings.values()) {
+      const key = keys.get(long)?.key;
+      if (isScalar(key)) return textOf(key);
+    }
+    return otherwise;
   }
 
   /** From the first to the last character, without the comments behind it. */

@@ -28,7 +28,7 @@ export function FieldLine({ field, text }: { readonly field: SchemaField; readon
         <>
           <span className="example">{sample.examples[0]}</span>
           {share !== undefined && (
-            <span className="small muted" title={share}>
+            <span className="small muted share" title={share}>
               {share.replace(/ have.*/, '')} ∅
             </span>
           )}

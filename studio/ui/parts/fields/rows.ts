@@ -1,8 +1,11 @@
 /** The tree of inputs as rows: each input, and below it the fields that samples show, with ▸ where there are deeper levels (rule R1). */
+import { addPosition } from '../../../client/items.ts';
+import type { Sample } from '../../../client/samples.ts';
 import type { FieldRef, Id, Input, Path, Step } from '../../../core/document.ts';
+import type { UsedItem } from '../../../core/elements/items.ts';
 import { fieldName } from '../../../core/elements/path-text.ts';
-import type { Schema, SchemaField } from '../../../core/elements/schema.ts';
-import { isFlat, pathKey } from '../../../core/levels.ts';
+import { positionsIn, type Schema, type SchemaField } from '../../../core/elements/schema.ts';
+import { isFlat, pathKey, viewOf } from '../../../core/levels.ts';
 import type { TreeRow } from '../tree.tsx';
 import { WORDS } from './words.ts';
 
@@ -19,15 +22,34 @@ export interface FieldRow extends TreeRow {
   readonly text: string;
 }
 
-export type Row = InputRow | FieldRow;
+/** Where items that are not shown can be looked up. */
+export interface MoreRow extends TreeRow {
+  readonly kind: 'more';
+  readonly input: Input;
+  /** With indices for the lists above, and `each` at the end. */
+  readonly list: Path;
+  /** Positions of the items that are shown end there. */
+  readonly shown: number;
+}
 
-/** Of lists, by the keys of their paths: items of the longest one. */
-type Lengths = ReadonlyMap<string, number>;
-const NONE: Lengths = new Map();
+export type Row = InputRow | FieldRow | MoreRow;
+
+/** What samples show of the lists of an input, and the items that the model reads. */
+export type Lists = Pick<Sample, 'longest' | 'lookedUp' | 'complete'>;
+const NONE: Lists = { longest: new Map(), lookedUp: new Map(), complete: true };
+
+/** @param sample undefined: none was read */
+export function listsOf(sample: Lists | undefined, used: readonly UsedItem[]): Lists {
+  const lists = sample ?? NONE;
+  if (used.length === 0) return lists;
+  const lookedUp = new Map(lists.lookedUp);
+  for (const { list, position } of used) addPosition(lookedUp, list, position);
+  return { ...lists, lookedUp };
+}
 
 interface View {
   readonly grouped: boolean;
-  readonly longest: Lengths;
+  readonly lists: Lists;
 }
 
 /** Items of a list that are offered one by one when grouping is off. */
@@ -74,34 +96,40 @@ interface Placed {
   readonly path: Path;
   /** An item of a list that is chosen alone. */
   readonly item?: number;
+  /** Further items of a list, of which so many are shown. */
+  readonly more?: number;
 }
 
 /** What stands below a node, or at the top: hidden nodes give what is below them. */
-function below(nodes: readonly Node[], above: Path, { grouped, longest }: View): readonly Placed[] {
+function below(nodes: readonly Node[], above: Path, view: View): readonly Placed[] {
   return nodes.flatMap((node): readonly Placed[] => {
     const { path } = node.field;
     const shown = [...above, ...path.slice(above.length)];
-    if (!grouped && isEach(path.at(-1))) return itemsOf(node, shown, longest);
-    return isHidden(node) ? below(node.children, shown, { grouped, longest }) : [{ node, path: shown }];
+    if (!view.grouped && isEach(path.at(-1))) return itemsOf(node, shown, view.lists);
+    return isHidden(node) ? below(node.children, shown, view) : [{ node, path: shown }];
   });
 }
 
-const itemsOf = (node: Node, path: Path, longest: Lengths): readonly Placed[] =>
-  Array.from({ length: Math.min(longest.get(pathKey(node.field.path.slice(0, -1))) ?? 1, MOST_ITEMS) }, (_, index) => ({
-    node,
-    path: [...path.slice(0, -1), { index }],
-    item: index + 1,
-  }));
+function itemsOf(node: Node, path: Path, { longest, lookedUp, complete }: Lists): readonly Placed[] {
+  const list = path.slice(0, -1);
+  const length = longest.get(pathKey(node.field.path.slice(0, -1))) ?? 1;
+  const first = Array.from({ length: Math.min(length, MOST_ITEMS) }, (_, index) => index);
+  const others = (lookedUp.get(pathKey(list)) ?? []).filter((index) => index >= first.length);
+  const items = [...first, ...others].map((index) => ({ node, path: [...list, { index }], item: index + 1 }));
+  // Of an input that was not read to its end, the outermost list may go on.
+  const hasMore = length > MOST_ITEMS || (!complete && !list.some((step) => 'index' in step));
+  return hasMore ? [...items, { node, path, more: first.length }] : items;
+}
 
 /**
- * @param lengths by input
+ * @param lists by input
  * @param open keys of rows that are open
  * @param find only fields with this in their name, and what is above them; all of these are open then
  */
 export function rowsOf(
   inputs: readonly Input[],
   schema: Schema,
-  lengths: ReadonlyMap<Id, Lengths>,
+  lists: ReadonlyMap<Id, Lists>,
   open: ReadonlySet<string>,
   find: string,
 ): readonly Row[] {
@@ -109,7 +137,7 @@ export function rowsOf(
   const rows: Row[] = [];
   inputs.forEach((input, i) => {
     const fields = schema.get(input.id);
-    const view = { grouped: input.grouped, longest: lengths.get(input.id) ?? NONE };
+    const view = { grouped: input.grouped, lists: lists.get(input.id) ?? NONE };
     const top = fields === undefined ? [] : below(treeOf(fields), [], view);
     const isFound = wanted === '' || top.some((one) => hasName(one, wanted));
     if (!isFound && !input.name.toLowerCase().includes(wanted)) return;
@@ -140,18 +168,33 @@ function addFields(
   wanted: string,
 ): void {
   const shown = wanted === '' ? placed : placed.filter((one) => hasName(one, wanted));
-  shown.forEach(({ node, path, item }, i) => {
+  shown.forEach(({ node, path, item, more }, i) => {
+    const place = { level, position: i + 1, size: shown.length };
+    if (more !== undefined) {
+      const key = `${input.id}:${pathKey(path)}`;
+      rows.push({ kind: 'more', key, input, list: path, shown: more, name: WORDS.otherItems, isOpen: undefined, ...place });
+      return;
+    }
     const children = below(node.children, path, view);
     const key = `${input.id}:${pathKey(path)}`;
     const isOpen = children.length === 0 ? undefined : wanted !== '' || open.has(key);
     const text = item === undefined ? fieldName(path) : WORDS.item(item);
-    const row = { kind: 'field', key, input, ref: { input: input.id, path }, field: node.field, text, level, isOpen } as const;
-    rows.push({ ...row, name: nameOf(row), position: i + 1, size: shown.length });
+    const field = viewOf(path) === 'ungrouped' ? ofOneObject(node.field, path) : node.field;
+    const row = { kind: 'field', key, input, ref: { input: input.id, path }, field, text, isOpen, ...place } as const;
+    rows.push({ ...row, name: nameOf(row) });
     if (isOpen) addFields(rows, input, view, children, level + 1, open, text.toLowerCase().includes(wanted) ? '' : wanted);
   });
 }
 
-const hasName = ({ node }: Placed, wanted: string): boolean => namesBelow(node).some((name) => name.includes(wanted));
+/** What samples show of one object: its own value, and nothing of how it compares with others. */
+function ofOneObject({ path, holds, sample, kind = sample?.kind }: SchemaField, at: Path): SchemaField {
+  const value = sample?.items?.get(positionsIn(at));
+  if (value === undefined || kind === undefined) return { path, holds, ...(kind !== undefined && { kind }) };
+  return { path, holds, sample: { kind, objects: 1, values: 1, missing: 0, distinct: 1, isDistinctCut: false, examples: [value] } };
+}
+
+const hasName = ({ node, more }: Placed, wanted: string): boolean =>
+  more === undefined && namesBelow(node).some((name) => name.includes(wanted));
 const namesBelow = (node: Node): readonly string[] => [fieldName(node.field.path).toLowerCase(), ...node.children.flatMap(namesBelow)];
 
 /** What a screen reader says of a field. */

@@ -99,6 +99,12 @@ export function removeOntology(id: string): void {
   void keep((ontologies) => ontologies.remove(id));
 }
 
+/** Prefixes of all of them, each with its namespace and the name of the ontology: of several for one name the first. */
+export const loadedPrefixes = (): readonly (readonly [name: string, iri: string, ontology: string])[] =>
+  store
+    .get()
+    .loaded.flatMap(({ name: ontology, prefixes = {} }) => Object.entries(prefixes).map(([name, iri]) => [name, iri, ontology] as const));
+
 const made = new WeakMap<Ontology, readonly LoadedTerm[]>();
 const joined = new WeakMap<readonly Ontology[], readonly LoadedTerm[]>();
 

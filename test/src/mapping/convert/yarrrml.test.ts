@@ -163,6 +163,60 @@ mappings:
         iterator: $
     s: ex:$(id)
 `,
+  views: `prefixes:
+  grel: http://users.ugent.be/~bjdmeest/function/grel.ttl#
+  ex: http://example.org/
+sources:
+  people:
+    access: data/people.csv
+    referenceFormulation: csv
+    delimiter: ;
+views:
+  # orders with their lines
+  orders:
+    source: [orders.json~jsonpath, "$[*]"]
+    fields:
+      id: $($.id)
+      label: $\\(a) $($.id)
+      kind: ex:Order~iri
+      line: {iterator: "$.lines[*]", fields: {sku: $($.sku), n: $($.n)}}
+      notes:
+        value: $($.notes)
+        fields: {note: {referenceFormulation: xpath, iterator: /notes/note, fields: {text: $(.)}}}
+    annotations: [{type: [irisafe, notnull], fields: [id]}, {type: primarykey, fields: [id, line.n]}]
+
+  people2:
+    source: people
+    fields:
+      id: $(id)
+      name: {function: grel:toUpperCase, parameters: [[grel:valueParameter, $(name)]]}
+
+  bought:
+    source: orders
+    fields: {id: $(id), sku: $(line.sku), place: $(line.#)}
+    joins:
+      - view: people2
+        type: left
+        condition:
+          - {function: equal, parameters: [[str1, $(id), s], [str2, $(id), o]]}
+          - {function: equal, parameters: [[str1, x$(sku), s], [str2, x$(name), o]]}
+        fields: {name: $(name)}
+      - view: orders
+        type: inner
+        condition: {function: equal, parameters: [[str1, $(id), s], [str2, $(id), o]]}
+    annotations: [{type: foreignkey, fields: [id, place], targetView: orders, targetFields: [id, line.n]}]
+mappings:
+  line:
+    sources: [bought]
+    s: ex:$(id)/$(sku)
+    po:
+      - [ex:place, $(place)]
+      - [ex:by, $(name)]
+
+  person:
+    sources: [people]
+    s: ex:$(id)
+`,
   comments: `# people of the town
 #
 # by us
@@ -248,8 +302,13 @@ const REFUSED: readonly (readonly [part: keyof typeof PARTS, text: string, what:
   ],
   [
     'source',
-    '<#source> a rml:LogicalView ; rml:viewOn [ rml:source [ a rml:FilePath ; rml:root rml:MappingDirectory ; rml:path "a.csv" ] ; rml:referenceFormulation rml:CSV ] ; rml:field [ rml:fieldName "id" ; rml:reference "id" ] , [ rml:fieldName "name" ; rml:reference "name" ] .',
-    'a logical view',
+    '<#source> a rml:LogicalView ; rml:viewOn [ rml:source [ a rml:FilePath ; rml:path "a.csv" ] ; rml:referenceFormulation rml:CSV ] ; rml:field [ rml:fieldName "id" ; rml:reference "id" ] , [ rml:fieldName "name" ; rml:reference "name" ] .',
+    'a path relative to another directory than that of the mapping',
+  ],
+  [
+    'source',
+    '<#source> a rml:LogicalView ; rml:viewOn [ rml:source [ a rml:FilePath ; rml:root rml:MappingDirectory ; rml:path "a.csv" ] ; rml:referenceFormulation rml:CSV ] ; rml:field [ rml:fieldName "id" ; rml:constant 1 ] , [ rml:fieldName "name" ; rml:reference "name" ] .',
+    'a field with a datatype or a language',
   ],
   ['subject', '<#subject> rml:template "{id}" .', 'a template of one reference alone'],
   ['subject', '<#subject> rml:reference "id" ; rml:termType rml:UnsafeIRI .', 'the term type unsafe-iri'],

@@ -24,6 +24,10 @@ ${keys.replace(/^/gm, '    ')}
 const pair = (items: string): string => mapping(`po:\n  - [ex:p, ${items}]`);
 const object = (map: string): string => mapping(`po:\n  - p: ex:p\n    o: ${map}`);
 const source = (text: string): string => mapping('po: []').replace('[[a.csv~csv]]', text);
+const view = (keys: string): string => `views:\n  v:\n${keys.replace(/^/gm, '    ')}\n${source('v')}`;
+const field = (text: string): string => view(`source: a.csv~csv\nfields: { id: ${text} }`);
+const viewJoin = (keys: string): string => view(`source: a.csv~csv\nfields: { id: $(id) }\njoins: [{ ${keys} }]`);
+const annotation = (keys: string): string => view(`source: a.csv~csv\nfields: { id: $(id) }\nannotations: [{ ${keys} }]`);
 const joined = (parameters: string, name = 'm'): string =>
   object(`{ mapping: ${name}, condition: { function: equal, parameters: ${parameters} } }`);
 
@@ -89,6 +93,41 @@ mappings: *a9
   'a target that is not there': mapping('targets: dump'),
   'an unknown serialization': mapping('targets: { access: dump.x, type: localfile, serialization: turtel }'),
   'an external value within another': `external:\n  a: $(_b)\n  b: x\n${pair('$(_a)')}`,
+  'a view without a source': view('fields: { id: $(id) }'),
+  'a view of two sources': view('source: [[a.csv~csv], [b.csv~csv]]\nfields: { id: $(id) }'),
+  'a view without fields': view('source: a.csv~csv'),
+  'a view of a source that is not there': view('source: b\nfields: { id: $(id) }'),
+  'a view of itself': view('source: v\nfields: { id: $(id) }'),
+  'a view and a source of one name': `sources:\n  v: a.csv~csv\n${view('source: a.csv~csv\nfields: { id: $(id) }')}`,
+  'a misspelt key of a view': view('source: a.csv~csv\nfelds: { id: $(id) }'),
+  'fields in a list': view('source: a.csv~csv\nfields: [id]'),
+  'a field of a key that RML has': field('{ reference: id }'),
+  'a field without a value': field('{ fields: { x: $(x) } }'),
+  'a field with a value and an iterator': field('{ value: $(id), iterator: $.x }'),
+  'a field in a list with its datatype': field('[$(id), xsd:integer]'),
+  'a field whose template is not closed': field('"$(id"'),
+  'a field by a function that is not there': field('{ function: grel:toUperCase, parameters: [[grel:valueParameter, $(id)]] }'),
+  'an iterator in rows': field('{ iterator: $.x, fields: { y: $(y) } }'),
+  'a document within a value, in a format that is none': field(
+    '{ value: $(id), fields: { x: { referenceFormulation: jsn, iterator: $ } } }',
+  ),
+  'a field that the view does not have': view('source: a.csv~csv\nfields: { ident: $(id) }'),
+  'a join without anything': viewJoin(''),
+  'a join of a view that is not there': viewJoin(
+    'view: w, type: left, condition: { function: equal, parameters: [[str1, $(id), s], [str2, $(id), o]] }',
+  ),
+  'a join of a type that is none': viewJoin(
+    'view: v, type: outer, condition: { function: equal, parameters: [[str1, $(id), s], [str2, $(id), o]] }',
+  ),
+  'a join of one side of a view': viewJoin(
+    'view: v, type: left, condition: { function: equal, parameters: [[str1, $(id), s], [str2, x, s]] }',
+  ),
+  'an annotation without a type': annotation('fields: id'),
+  'an annotation of a type that is none': annotation('type: primarykay, fields: id'),
+  'an annotation of a field that is not there': annotation('type: unique, fields: [id, name]'),
+  'an annotation of no field': annotation('type: unique, fields: []'),
+  'a foreign key without a target': annotation('type: foreignkey, fields: id'),
+  'a foreign key to a view that is not there': annotation('type: foreignkey, fields: id, targetView: w, targetFields: id'),
   'an external value within itself': `external:\n  a: $(_a)\n${pair('$(_a)')}`,
 };
 

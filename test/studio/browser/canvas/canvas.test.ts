@@ -24,7 +24,7 @@ studio.test('fields are dragged to the canvas, entities connected by drawing, an
   await drawTo(page, port(page, /^Entity .*Line/), block(page, /^Entity .*Order/));
   await page.getByText('An edge runs within one level or downwards.').first().waitFor();
   await page.mouse.up();
-  await page.getByRole('button', { name: 'Draw it this way' }).waitFor();
+  await page.getByRole('button', { name: 'Draw it the other way' }).waitFor();
   await drawTo(page, port(page, /^Entity .*Order/), block(page, /^Entity .*Line/));
   await page.mouse.up();
   await page.getByRole('dialog').getByLabel('Predicate').fill('contains');
@@ -120,18 +120,14 @@ studio.soakTest('a line between lists that are side by side is refused with its 
 
 studio.soakTest(
   'a viewer looks at the canvas and changes nothing',
-  async ({ page, prefix, ask }) => {
+  async ({ page, prefix, saveMapping }) => {
     const mapping = `@prefix rml: <http://w3id.org/rml/> . @prefix ex: <https://example.org/> .
 ex:Order a rml:TriplesMap ; rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "orders.json" ] ; rml:referenceFormulation rml:JSONPath ; rml:iterator "$[*]" ] ;
   rml:subjectMap [ rml:template "https://example.org/order/{$.id}" ; rml:class ex:Order ] .`;
-    const put = await ask(`/studio/mappings/${prefix}seen.ttl`, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json', 'if-none-match': '*' },
-      body: JSON.stringify({ text: mapping }),
-    });
-    expect(put.status).toBe(201);
+    expect(await saveMapping(`${prefix}seen.ttl`, mapping)).toBe(201);
     await page.goto(`/studio/#/files/${prefix}seen.ttl`);
     await block(page, /^Entity Order/).waitFor();
+    expect(await port(page, /^Entity Order/).isVisible()).toBe(false);
     await block(page, /^Entity Order/).click();
     await page.keyboard.press('Delete');
     await page.getByText('Changing a model needs the role operator.').first().waitFor();
@@ -169,3 +165,56 @@ studio.soakTest(
     });
   },
 );
+
+studio.soakTest(
+  'all blocks of a model that is opened are seen, also when the canvas gets less room, until the view is moved',
+  async (visit) => {
+    const { page, prefix, saveMapping, expectError } = visit;
+    const name = `${prefix}seen.ttl`;
+    const text = `@prefix rml: <http://w3id.org/rml/> .
+<#Person> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "people.csv" ] ; rml:referenceFormulation rml:CSV ] ;
+  rml:subjectMap [ rml:template "https://example.org/person/{id}" ; rml:class <https://example.org/Person> ] .
+`;
+    expect(await saveMapping(name, text)).toBe(201);
+    expectError(/studio\/samples/);
+    await page.goto(`/studio/#/files/${name}`);
+    const isSeen = async (): Promise<boolean> => {
+      const [inner, outer] = await Promise.all([block(page, /^Entity/).boundingBox(), page.locator('#region-canvas').boundingBox()]);
+      return inner !== null && outer !== null && inner.x >= outer.x && inner.x + inner.width <= outer.x + outer.width;
+    };
+    await expectSoon(isSeen, true);
+    await page.getByRole('button', { name: 'Split', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Text of the mapping' }).waitFor();
+    await expectSoon(isSeen, true);
+  },
+);
+
+studio.soakTest('entities of several fields that are dropped together do not cover each other', async (visit) => {
+  const { page } = visit;
+  await openShop(visit);
+  await row(page, /^customerId/).click();
+  await row(page, /^total/).click({ modifiers: ['Shift'] });
+  await dropField(page, /^customerId/, 'Entity', { x: 330, y: 60 });
+  await block(page, /^Entity Total,/).waitFor();
+  const [first, second] = [await placeOf(block(page, /^Entity .*[Oo]rder,/)), await placeOf(block(page, /^Entity Total,/))];
+  expect(second.y).toBeGreaterThanOrEqual(first.y + first.height);
+});
+
+studio.test('what is accepted is what is suggested now, also before it has been counted', async (visit) => {
+  const { page } = visit;
+  await page.clock.install();
+  await openShop(visit);
+  await row(page, /^id, int/).click();
+  await page.keyboard.press('e');
+  const accept = page.getByRole('application', { name: 'Canvas' }).getByRole('button', { name: 'Accept a suggestion' });
+  await accept.waitFor();
+  // Timers stand still: nothing is counted again.
+  await page.clock.pauseAt(new Date(Date.now() + 60_000));
+  await row(page, /^total/).click();
+  await page.keyboard.press('a');
+  await expectSoon(() => page.getByRole('button', { name: /^Undo/ }).getAttribute('title'), 'Undo: Make an attribute');
+  await accept.click();
+  await expectSoon(() => page.getByRole('button', { name: /^Undo/ }).getAttribute('title'), 'Undo: Accept 3 suggestions');
+  await page.clock.resume();
+  await page.getByText('24 statements of 12 records').waitFor();
+});

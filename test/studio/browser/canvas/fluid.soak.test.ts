@@ -89,14 +89,9 @@ async function framesOf(
   };
 }
 
-async function opened({ page, prefix, ask }: Visit): Promise<void> {
+async function opened({ page, prefix, ask, saveMapping }: Visit): Promise<void> {
   const name = `${prefix}large.ttl`;
-  const saved = await ask(`/studio/mappings/${name}`, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json', 'if-none-match': '*' },
-    body: JSON.stringify({ text: mapping(prefix) }),
-  });
-  expect(saved.status).toBe(201);
+  expect(await saveMapping(name, mapping(prefix))).toBe(201);
   const { location } = (await (await ask(`/studio/mappings/${name}`)).json()) as { readonly location: string };
   await mkdir(dirname(location), { recursive: true });
   for (let i = 0; i < INPUTS; i++) await writeFile(join(dirname(location), `${prefix}t${i}.csv`), csv(i === 0 ? FIELDS : 50));

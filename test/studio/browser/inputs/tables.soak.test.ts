@@ -85,7 +85,7 @@ studio.soakTest('a query is an input; one with a mistake says where', async (vis
     await row(page, /^customer_name, text, Ada/).waitFor();
     await row(page, /^purchases, int, 2/).waitFor();
     await addFromDatabase(page, 'a query', 'SELECT wrong FROM customer');
-    await row(page, /^query-2, /).click();
+    await row(page, /^customer-2, /).click();
     await page
       .getByRole('region', { name: 'Inspector' })
       .getByRole('alert')

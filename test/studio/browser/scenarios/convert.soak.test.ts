@@ -58,7 +58,7 @@ studio.soakTest(
 );
 
 studio.soakTest('drawing on a text of YARRRML that was written by hand changes its own lines alone', async (visit) => {
-  const { page, prefix, ask, expectError } = visit;
+  const { page, prefix, ask, saveMapping, expectError } = visit;
   const name = `${prefix}people.yml`;
   const text = `# By hand.
 prefixes:
@@ -72,8 +72,7 @@ mappings:
       - [a, ex:Person]
       - [ex:name, $(name)]
 `;
-  const headers = { 'content-type': 'application/json', 'if-none-match': '*' };
-  expect((await ask(`/studio/mappings/${name}`, { method: 'PUT', headers, body: JSON.stringify({ text }) })).status).toBe(201);
+  expect(await saveMapping(name, text)).toBe(201);
   expectError(/studio\/(samples|previews)/);
   await page.goto(`/studio/#/files/${name}`);
   await page.getByRole('tab', { name: 'Outline' }).click();

@@ -24,12 +24,10 @@ function mappings(of: string): readonly string[] {
 type Outcome = 'changed' | 'refused' | 'nothing drawn' | 'invalid';
 
 /** Draws one more entity like the first one, saves, and looks for every line of the text before. */
-async function changed({ page, ask, prefix }: Visit, file: string, number: number): Promise<Outcome> {
+async function changed({ page, ask, saveMapping, prefix }: Visit, file: string, number: number): Promise<Outcome> {
   const text = readFileSync(file, 'utf8').replaceAll('CONNECTIONDSN', 'jdbc:mysql://localhost/test');
   const name = `${prefix}${number}${/^\.ya?ml$/.test(extname(file)) ? '.yml' : '.ttl'}`;
-  const headers = { 'content-type': 'application/json', 'if-none-match': '*' };
-  const saved = await ask(`/studio/mappings/${name}`, { method: 'PUT', headers, body: JSON.stringify({ text }) });
-  if (saved.status !== 201) return 'invalid';
+  if ((await saveMapping(name, text)) !== 201) return 'invalid';
   await page.goto(`/studio/#/files/${name}`);
   await page.getByRole('heading', { name, level: 1 }).waitFor();
   await page.getByRole('tab', { name: 'Outline' }).click();

@@ -28,6 +28,8 @@ export interface Visit {
   readonly prefix: string;
   /** A request to the service, with the token of an admin. */
   readonly ask: (path: string, init?: RequestInit) => Promise<Response>;
+  /** Saves a new mapping on the service. @returns the status: 201, unless it is refused or has a name that is taken */
+  readonly saveMapping: (name: string, text: string) => Promise<number>;
   /** Errors that the case expects: lines of the console that match are no failure. */
   readonly expectError: (pattern: RegExp) => void;
 }
@@ -146,7 +148,10 @@ async function visit(
         ...init,
         headers: { ...(init.headers as Record<string, string>), authorization: `Bearer ${STUDIO_TOKENS.admin}` },
       });
-    await act({ page, context, url, directory, prefix, ask, expectError: (pattern) => void expected.push(pattern) });
+    const headers = { 'content-type': 'application/json', 'if-none-match': '*' };
+    const saveMapping = async (name: string, text: string): Promise<number> =>
+      (await ask(`/studio/mappings/${name}`, { method: 'PUT', headers, body: JSON.stringify({ text }) })).status;
+    await act({ page, context, url, directory, prefix, ask, saveMapping, expectError: (pattern) => void expected.push(pattern) });
     expect(faults).toEqual([]);
   } catch (error) {
     // What the page has said, and shows, often says why an element never came.

@@ -32,7 +32,7 @@ describe('connect', () => {
   test('a field to a field: an entity and its attribute', () => {
     const { added } = drawn(field('orders:[*].customerId'), field('orders:[*].total'));
     expect(added).toMatchObject([
-      { kind: 'entity', identifier: template('https://example.org/order/', 'orders:[*].customerId') },
+      { kind: 'entity', identifier: template('https://example.org/customer/', 'orders:[*].customerId') },
       { kind: 'attribute', value: reads('orders:[*].total') },
       { kind: 'edge', from: added[0]?.id, to: added[1]?.id },
     ]);

@@ -36,6 +36,10 @@ describe('add-entity', () => {
     expect(first.added).toMatchObject([{ name: 'Person_2', identifier: template('https://shop.test/id#person/', 'people:name') }]);
     expect(perform(first.document, addEntity, at('people:name')).added).toMatchObject([{ name: 'Person_3' }]);
   });
+  test('a second one of a level is named after its field, where that says more than the level', () => {
+    const first = perform(model([...SHOP_RECORDS]), addEntity, at('people:town'));
+    expect(first.added).toMatchObject([{ name: 'Town', identifier: template('https://example.org/town/', 'people:town') }]);
+  });
   test('of a list or object: a blank node for each', () => {
     expect(perform(shop(), addEntity, at('orders:[*].lines')).added).toMatchObject([
       { name: 'Line_2', level: path('[*].lines[*]'), identifier: { kind: 'fresh' }, termType: 'blank' },
@@ -154,7 +158,7 @@ describe('add-attribute (R4)', () => {
   test('stays loose where its object has no entity', () =>
     expect(perform(shop(), addAttribute, at('orders:[*].lines[*].taxes[*].rate'))).toMatchObject({
       added: [{ kind: 'attribute' }],
-      said: 'Made the attribute rate',
+      said: 'Made the attribute rate. No entity has it yet: connect one to it',
     }));
   test('of any value', () => {
     expect(perform(shop(), addAttribute, { value: constant('EUR') }).added).toMatchObject([{ value: constant('EUR') }]);
@@ -327,5 +331,27 @@ describe('entities of several triples maps', () => {
       sentence: 'Order and Line do not have the same identifier, level and graphs. Only what stands for the same objects becomes one.',
     });
     expect(mergeParts.perform(two, { ids: ['Order'] })).toMatchObject({ sentence: 'Select two entities or more: they become one.' });
+  });
+});
+
+describe('an attribute of a list', () => {
+  const at = (text: string) => ({ schema: SHOP_SCHEMA, at: ref(text) });
+
+  test('of values is one of the entity that has the list, with each of them', () => {
+    const { added, said } = perform(shop(), addAttribute, at('orders:[*].tags'));
+    expect(added).toMatchObject([
+      { kind: 'attribute', value: reads('orders:[*].tags[*]') },
+      { kind: 'edge', from: 'Order' },
+    ]);
+    expect(said).toBe('Made tags an attribute of Order');
+  });
+
+  test('of objects is refused, and so is one of an object: they are no values', () => {
+    expect(perform(shop(), addAttribute, at('orders:[*].lines')).refused).toBe(
+      'lines holds a list. Open it and choose one of its fields, or make an entity of each item.',
+    );
+    expect(perform(shop(), addAttribute, at('orders:[*].customer')).refused).toBe(
+      'customer holds an object. Open it and choose one of its fields, or make an entity of it.',
+    );
   });
 });

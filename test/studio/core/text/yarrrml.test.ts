@@ -175,7 +175,73 @@ describe('a text that was written by hand', () => {
   });
 });
 
+const SEVERAL = `prefixes:
+  ex: https://example.org/
+mappings:
+  # people of two towns
+  person:
+    sources:
+      - [basel.csv~csv]
+      - [bern.csv~csv]
+    s: [ex:person/$(id), ex:member/$(id)]
+    po:
+      - [ex:name, $(name)] # as they say it
+      - [ex:age, $(age), xsd:integer]
+`;
+
+describe('a mapping with several sources and subjects', () => {
+  const edges = (document: Awaited<ReturnType<typeof opened>>, name: string): readonly Id[] =>
+    recordsOf(document, 'edge').flatMap(({ id, predicates }) => (predicates.includes(iri(name)) ? [id] : []));
+
+  test('loses a rule that all of them lose', async () => {
+    const document = await opened(SEVERAL);
+    const ids = edges(document, 'age');
+    expect(ids).toHaveLength(4);
+    expect(changesOf(SEVERAL, textAfter(document, COMMANDS.remove, { ids }))).toEqual(['-       - [ex:age, $(age), xsd:integer]']);
+  });
+
+  test('gets another place of one source, for both subjects', async () => {
+    const document = await opened(SEVERAL);
+    const [, { id }] = recordsOf(document, 'input') as unknown as [unknown, { id: Id }];
+    const moved = textAfter(document, COMMANDS['relocate-input'], { id, location: { kind: 'file', path: 'berne.csv' } });
+    expect(changesOf(SEVERAL, moved)).toEqual(['-       - [bern.csv~csv]', '+       - [berne.csv~csv]']);
+  });
+
+  test('gets another subject where it has one source', async () => {
+    const text = SEVERAL.replace('      - [bern.csv~csv]\n', '');
+    const document = await opened(text);
+    const [, second] = recordsOf(document, 'entity');
+    const { id, input } = second as { id: Id; input: Id };
+    const identifier = { kind: 'template' as const, parts: [iri('guest/'), { input, path: path('id') }] };
+    expect(changesOf(text, textAfter(document, COMMANDS['set-identifier'], { id, identifier }))).toEqual([
+      '-     s: [ex:person/$(id), ex:member/$(id)]',
+      '+     s: [ex:person/$(id), ex:guest/$(id)]',
+    ]);
+  });
+
+  test('keeps its text where one of them is to change, and its writing out is offered', async () => {
+    const document = await opened(SEVERAL);
+    const [edge] = edges(document, 'name') as [Id];
+    const [entity] = recordsOf(document, 'entity') as unknown as [{ id: Id }];
+    const refusal = {
+      ok: false,
+      sentence: 'The rules of the mapping person are those of all its sources and subjects, and this would change only some of them.',
+      instead: { command: 'write-out' },
+    };
+    expect(textAfter(document, COMMANDS['set-predicates'], { edge, predicates: [iri('label')] })).toMatchObject(refusal);
+    expect(textAfter(document, COMMANDS.remove, { ids: [entity.id] })).toMatchObject(refusal);
+  });
+});
+
+test('no comment is lost when a text is written out', async () => {
+  const text = `# first\n\n# of prefixes\nprefixes: # here\n  ex: http://example.org/\n\n# alone\n\n${SEVERAL.slice(SEVERAL.indexOf('mappings:')).trimEnd()}
+    # at the end of a mapping\n\n# last\n`;
+  const { text: out } = await convertMapping([{ name: 'm.yml', text }], 'yarrrml', { baseIri: baseOf('yarrrml', undefined) });
+  for (const comment of text.match(/# .*$/gm) ?? []) expect(out).toContain(comment);
+});
+
 const TEXTS: Readonly<Record<string, string>> = {
+  'several sources and subjects': SEVERAL,
   shop: SHOP,
   'in brackets': `prefixes: {ex: "http://example.org/"}
 mappings: {person: {sources: [['people.csv~csv']], s: "ex:$(id)", po: [[a, ex:Person], [ex:name, $(name), en~lang]]}}

@@ -1,7 +1,7 @@
 /** The packages that this project uses, from the lock file, and the licences that they may have. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROJECT_ROOT } from '../support/project-root.ts';
+import { PROJECT_ROOT } from '../../support/project-root.ts';
 
 export interface Package {
   readonly name: string;
@@ -132,12 +132,13 @@ export function dependenciesPage(): string {
   const licenseOf = (name: string): string => packages.find((one) => one.name === name && one.installed)?.license ?? '';
   const direct = Object.entries(dependencies).map(([name, range]) => {
     const purpose = PURPOSES[name];
-    if (purpose === undefined) throw new Error(`${name} is a dependency without a line in PURPOSES of test/project/dependencies.ts`);
+    if (purpose === undefined)
+      throw new Error(`${name} is a dependency without a line in PURPOSES of test/project/package/dependencies.ts`);
     return `| \`${name}\` | ${range} | ${licenseOf(name)} | ${purpose} |`;
   });
   return `# Dependencies and their licences
 
-\`npm run docs\` makes this page from \`package.json\`, \`package-lock.json\` and \`test/project/dependencies.ts\`. A test fails when a package has a licence that
+\`npm run docs\` makes this page from \`package.json\`, \`package-lock.json\` and \`test/project/package/dependencies.ts\`. A test fails when a package has a licence that
 is not allowed there. Allowed are ${ALLOWED.join(', ')}: they ask for no more than to keep their text and the names of the authors. npm installs
 each package with its licence text.
 

@@ -1,14 +1,14 @@
 /** What is printed of a document, as trees that are compared with each other and with the text. */
-import type { ConvertedNode } from '../../../src/mapping/convert/dialect.ts';
-import { convertGraph } from '../../../src/mapping/convert/dialect.ts';
-import { turtlePieces } from '../../../src/mapping/convert/turtle.ts';
-import { Report } from '../../../src/mapping/model/diagnostics.ts';
-import { nodeId } from '../../../src/mapping/model/graph.ts';
-import type { Dialect, RdfTerm } from '../../../src/mapping/model/model.ts';
-import type { Id, StudioDocument } from '../document.ts';
-import { baseOf } from '../elements/base.ts';
-import { mappingGraph } from '../print/mapping.ts';
-import type { TreeObject } from './turtle-tree.ts';
+import type { ConvertedNode } from '../../../../src/mapping/convert/dialect.ts';
+import { convertGraph } from '../../../../src/mapping/convert/dialect.ts';
+import { turtlePieces } from '../../../../src/mapping/convert/turtle.ts';
+import { Report } from '../../../../src/mapping/model/diagnostics.ts';
+import { nodeId } from '../../../../src/mapping/model/graph.ts';
+import type { Dialect, RdfTerm } from '../../../../src/mapping/model/model.ts';
+import type { Id, StudioDocument } from '../../document.ts';
+import { baseOf } from '../../elements/base.ts';
+import { mappingGraph } from '../../print/mapping.ts';
+import type { TreeObject } from './tree.ts';
 
 /** A term, with what is said of it where only one statement leads to it. */
 export interface Tree {

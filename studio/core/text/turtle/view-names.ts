@@ -2,13 +2,11 @@
  * Logical views that the text has in words of its own: drawing refers to fields by the names that it would give them, so nothing that is read
  * of such a view may change.
  */
-import type { RdfTerm } from '../../../src/mapping/model/model.ts';
-import { lookUp } from '../../../src/mapping/vocabulary/namespaces.ts';
-import type { Id } from '../document.ts';
-import { objectKey, type PrintedPart, type Tree, treeKey } from './trees.ts';
-import type { TreeObject, TreeStatement } from './turtle-tree.ts';
-
-const roleOf = (iri: string): string => lookUp('properties', iri)?.name ?? iri;
+import type { RdfTerm } from '../../../../src/mapping/model/model.ts';
+import type { Id } from '../../document.ts';
+import { roleOf } from './parts.ts';
+import { objectKey, type PrintedPart, type Tree, treeKey } from './printed.ts';
+import type { TreeObject, TreeStatement } from './tree.ts';
 
 /** Whether a source is a view that was not written as it would be printed. @param described the statements of the text */
 export function isOwnView(object: TreeObject, printed: Tree, described: readonly TreeStatement[]): boolean {

@@ -1,8 +1,8 @@
 /** Edits within one node of a text of Turtle: of the properties that have changed, and of no others. */
-import type { Anchor } from '../document.ts';
-import type { TextEdit } from '../history/edits.ts';
-import { objectKey, type PrintedDocument, type Tree, treeKey } from './trees.ts';
-import type { TreeNode, TreeObject, TreeProperty } from './turtle-tree.ts';
+import type { Anchor } from '../../document.ts';
+import type { TextEdit } from '../../history/edits.ts';
+import { objectKey, type PrintedDocument, type Tree, treeKey } from './printed.ts';
+import type { TreeNode, TreeObject, TreeProperty } from './tree.ts';
 
 /** @returns undefined: the text says this in another way than it would be printed, so the object is to be written anew */
 export function nodeEdits(
@@ -90,14 +90,8 @@ export function rangesOfProperties(
   return [...ranges, { from: isPlain ? kept.to : first.from, to: (properties.at(-1) as TreeProperty).to }];
 }
 
-/** What goes when objects of a property are removed, of which at least one stays. The same for items of any list with commas. */
-export const rangesOfObjects = <T extends Anchor>(
-  { objects }: { readonly objects: readonly T[] },
-  removed: ReadonlySet<T>,
-): readonly Anchor[] =>
-  objects.flatMap((object, i) => {
-    if (!removed.has(object)) return [];
-    const isBehind = objects.slice(0, i).some((one) => !removed.has(one));
-    const [previous, next] = [objects[i - 1], objects[i + 1]];
-    return [isBehind && previous !== undefined ? { from: previous.to, to: object.to } : { from: object.from, to: next?.from ?? object.to }];
-  });
+/** A statement with its comment on the same line, and the line ends behind it. */
+export function wholeLine(text: string, { from, to }: Anchor): Anchor {
+  const rest = /^[ \t]*(?:#[^\r\n]*)?(?:\r?\n){0,2}/.exec(text.slice(to))?.[0] ?? '';
+  return { from, to: to + rest.length };
+}

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { PROJECT_ROOT } from '../support/project-root.ts';
+import { PROJECT_ROOT } from '../../support/project-root.ts';
 import { EXCEPTIONS, isAllowed, lockedPackages } from './dependencies.ts';
 
 const packages = lockedPackages();

@@ -1,7 +1,7 @@
 /** A text of Turtle taken apart: its statements and nodes, each with its range. What is no Turtle of mappings gives nothing. */
-import type { RdfTerm } from '../../../src/mapping/model/model.ts';
-import type { Anchor } from '../document.ts';
-import { type Token, tokensOf } from './places.ts';
+import type { RdfTerm } from '../../../../src/mapping/model/model.ts';
+import type { Anchor } from '../../document.ts';
+import { type Token, tokensOf } from '../places.ts';
 
 const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 const XSD = 'http://www.w3.org/2001/XMLSchema#';

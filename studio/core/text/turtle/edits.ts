@@ -2,31 +2,47 @@
  * What a drawn change means for a text of Turtle that the studio has not printed: edits of the ranges of what has changed, and of nothing
  * else. What cannot be edited so is refused, and the text stays as it is.
  */
-import type { RdfTerm } from '../../../src/mapping/model/model.ts';
-import { lookUp } from '../../../src/mapping/vocabulary/namespaces.ts';
-import type { Anchor, Element, Id, StudioDocument } from '../document.ts';
-import { baseOf, partId } from '../elements/base.ts';
-import { nameOf } from '../elements/names.ts';
-import { recordOf, recordsOf, sameModel } from '../elements/records.ts';
-import type { TextEdit } from '../history/edits.ts';
-import { dialectOf } from '../print/print.ts';
-import type { Refusal } from '../rules/verdict.ts';
-import { indentAt, nodeEdits, rangesOfObjects, rangesOfProperties } from './node-edits.ts';
-import { type PrintedDocument, type PrintedPart, printedDocument, type Tree, treeKey } from './trees.ts';
-import { type TreeNode, type TreeObject, type TreeProperty, type TreeStatement, type TurtleTree, turtleTree } from './turtle-tree.ts';
-import { stop, Unpatched } from './unpatched.ts';
+import type { RdfTerm } from '../../../../src/mapping/model/model.ts';
+import type { Anchor, Id, StudioDocument } from '../../document.ts';
+import { baseOf, partId } from '../../elements/base.ts';
+import { nameOf } from '../../elements/names.ts';
+import { recordsOf } from '../../elements/records.ts';
+import type { TextEdit } from '../../history/edits.ts';
+import { dialectOf } from '../../print/print.ts';
+import { rangesOfObjects } from '../ranges.ts';
+import { stop, stopForGood, Unpatched } from '../unpatched.ts';
+import { type Change, changeOf, classKey, hasCall, keyOf, onlyOf } from './changes.ts';
+import { commentsIn } from './comments.ts';
+import { indentAt, nodeEdits, rangesOfProperties, wholeLine } from './node-edits.ts';
+import {
+  isTerm,
+  isWithin,
+  type KeptText,
+  keptObjects,
+  keptTexts,
+  nodesOf,
+  type PairPlace,
+  pairsOf,
+  quotes,
+  roleOf,
+  SOURCES,
+  SUBJECTS,
+  termsIn,
+} from './parts.ts';
+import { editedPrefixes } from './prefixes.ts';
+import { type PrintedDocument, type PrintedPart, printedDocument, type Tree, treeKey } from './printed.ts';
+import { type TreeObject, type TreeProperty, type TreeStatement, type TurtleTree, turtleTree } from './tree.ts';
 import { isOwnView, joinsOneOf, readsFrom, readsIn, readsSame } from './view-names.ts';
 
-/** The edits that bring the text of `before` up to date with what `after` means. None: the text says it already. */
-export function patch(before: StudioDocument, after: StudioDocument): readonly TextEdit[] | Refusal {
-  if (sameModel(before, after)) return [];
-  try {
-    return new Patch(before, after).edits();
-  } catch (error) {
-    if (error instanceof Unpatched) return error.refusal;
-    throw error;
-  }
-}
+/**
+ * The edits that bring the text of `before` up to date with what `after` means.
+ *
+ * @throws Unpatched — the text cannot be edited so
+ */
+export const patchEdits = (before: StudioDocument, after: StudioDocument): readonly TextEdit[] => new Patch(before, after).edits();
+
+/** The edits that give logical views of the text the names that drawing gives. @throws Unpatched — they are read by what is kept as text */
+export const viewEdits = (document: StudioDocument): readonly TextEdit[] => new Patch(document, document).viewEdits();
 
 /** A triples map in the text: one statement, or several with one subject. */
 interface Written {
@@ -43,6 +59,8 @@ class Patch {
   readonly #new: PrintedDocument;
   /** Triples maps by their parts. */
   #written: ReadonlyMap<string, Written> = new Map();
+  /** What is kept as text, before and after. */
+  readonly #kept: readonly KeptText[];
   readonly #edits: TextEdit[] = [];
   /** Triples maps whose views have names of the text. */
   #own: ReadonlySet<string> = new Set();
@@ -54,19 +72,22 @@ class Patch {
     this.#before = before;
     this.#after = after;
     this.#text = before.text.text;
-    if (before.language !== after.language || before.base !== after.base) stop('The language of a text is changed by converting it.');
+    this.#kept = keptTexts(before).filter(({ id }) => after.records.has(id));
+    if (before.language !== after.language || before.base !== after.base)
+      stopForGood('The language of a text is changed by converting it.');
     const tree = turtleTree(this.#text, baseOf(before.language, before.base));
-    this.#tree = tree ?? stop('The text has an error. Correct it there first.');
+    this.#tree = tree ?? stopForGood('The text has an error. Correct it there first.');
     const dialect = dialectOf(before);
-    const prefixes = this.#prefixes();
-    this.#old = printedDocument(before, dialect, prefixes);
-    this.#new = printedDocument(after, dialect, prefixes);
+    const { declared, edits } = editedPrefixes(before, after, this.#tree);
+    this.#edits.push(...edits);
+    this.#old = printedDocument(before, dialect, declared);
+    this.#new = printedDocument(after, dialect, declared);
   }
 
   edits(): readonly TextEdit[] {
     const said = new Set(this.#old.errors);
     const error = this.#new.errors.find((one) => !said.has(one));
-    if (error !== undefined) stop(`The language of the text cannot say this: ${error}.`);
+    if (error !== undefined) stopForGood(`The language of the text cannot say this: ${error}.`);
     this.#written = this.#findWritten();
     this.#own = this.#ownViews();
     for (const [part, old] of this.#old.parts) {
@@ -76,45 +97,50 @@ class Patch {
       else this.#changePart(where, old, next, this.#own.has(part));
     }
     for (const [part, next] of this.#new.parts) if (!this.#old.parts.has(part)) this.#addPart(part, next);
+    return this.#end();
+  }
+
+  /** Writes what reads logical views with names of the text anew, and the views with it. */
+  viewEdits(): readonly TextEdit[] {
+    this.#written = this.#findWritten();
+    const own = new Map([...this.#ownViews()].map((part) => [part, (this.#old.parts.get(part) as PrintedPart).tree.term]));
+    for (const [part, printed] of this.#old.parts) {
+      const where = this.#written.get(part);
+      if (where === undefined) continue;
+      if (own.has(part)) this.#writeView(where, printed);
+      for (const [place, edges] of this.#groups(pairsOf(where.statements), printed)) {
+        const trees = edges.map((edge) => printed.pairs.get(edge) as Tree);
+        const reads = own.has(part) && trees.some((tree) => readsIn(tree).length > 0);
+        if (reads || trees.some((tree) => joinsOneOf(tree, [...own.values()]))) this.#writeAll(place, edges, printed);
+      }
+    }
+    return this.#end();
+  }
+
+  #writeView({ statements }: Written, printed: PrintedPart): void {
+    const maps = pairsOf(statements).flatMap(({ object }) => nodesOf(this.#tree, object));
+    const kept = [...statements, ...maps].map((range) => this.#keptIn(range)).find((one) => one !== undefined);
+    if (kept !== undefined) stopForGood(keptBeside(kept.reason));
+    const properties = statements.flatMap(({ node }) => node.properties);
+    this.#guardQuotes(properties, printed);
+    for (const roles of [SOURCES, SUBJECTS]) {
+      const [iri, tree] = onlyOf(printed, roles);
+      if (iri !== undefined && tree !== undefined && (roles === SOURCES || readsIn(tree).length > 0))
+        this.#changeOnly(properties, roles, { before: tree, after: tree, iri }, true);
+    }
+  }
+
+  /** Comments in what is written anew stand above it. */
+  #end(): readonly TextEdit[] {
     this.#removeAll();
-    const ordered = [...this.#edits].sort((a, b) => a.from - b.from || a.to - b.to);
+    const comments = this.#edits
+      .filter(({ text }) => text !== '')
+      .flatMap(({ from, to }) => commentsIn(this.#text, { from, to }).map((one) => ({ from, comment: this.#text.slice(one.from, one.to) })))
+      .map(({ from, comment }) => ({ from, to: from, text: `${comment}\n${indentAt(this.#text, from)}` }));
+    const ordered = [...comments, ...this.#edits].sort((a, b) => a.from - b.from || a.to - b.to);
     if (ordered.some((edit, i) => i > 0 && edit.from < (ordered[i - 1] as TextEdit).to))
       stop('These changes touch one place of the text. Make them one after the other.');
-    return this.#edits;
-  }
-
-  /** Of what the text declares after the edits; they are edited on the way. */
-  #prefixes(): ReadonlyMap<string, string> {
-    const [old, next] = [this.#before, this.#after].map((document) => new Map(recordsOf(document, 'prefix').map((one) => [one.id, one])));
-    const declared = new Map(this.#tree.prefixes.map((one) => [one.name, one.iri]));
-    const last = this.#tree.prefixes.at(-1)?.to;
-    for (const [id, { name, iri }] of next as NonNullable<typeof next>) {
-      const before = old?.get(id);
-      if (before?.name === name && before.iri === iri) continue;
-      if (before !== undefined && before.iri !== iri) stop(`The prefix ${before.name} is used in the text. Add another one instead.`);
-      if (before === undefined) {
-        const line = `@prefix ${name}: <${iri}> .`;
-        this.#edits.push({ from: last ?? 0, to: last ?? 0, text: last === undefined ? `${line}\n` : `\n${line}`, of: id });
-      } else this.#renamePrefix(before.name, name);
-      declared.delete(before?.name ?? '');
-      declared.set(name, iri);
-    }
-    for (const [id, { name }] of old as NonNullable<typeof old>) {
-      if (next?.has(id)) continue;
-      if (this.#tree.names.some(({ prefix }) => prefix === name)) stop(`The prefix ${name} is used in the text.`);
-      for (const one of this.#tree.prefixes) if (one.name === name) this.#remove(this.#wholeLine(one));
-      declared.delete(name);
-    }
-    return declared;
-  }
-
-  #renamePrefix(from: string, to: string): void {
-    for (const one of this.#tree.prefixes) {
-      if (one.name !== from) continue;
-      const at = this.#text.indexOf(`${from}:`, one.from);
-      this.#edits.push({ from: at, to: at + from.length, text: to });
-    }
-    for (const one of this.#tree.names) if (one.prefix === from) this.#edits.push({ from: one.from, to: one.from + from.length, text: to });
+    return ordered;
   }
 
   /** Triples maps by their parts: an entity's ranges that are whole statements are those of its parts, in their order. */
@@ -130,9 +156,7 @@ class Patch {
         const main = this.#tree.statements.find(({ subject }) => subject?.kind === 'iri' && subject.value === named) ?? own[i];
         if (main === undefined) return;
         const { subject } = main;
-        const others = this.#tree.statements.filter(
-          (one) => one !== main && subject?.kind === 'iri' && one.subject?.value === subject.value,
-        );
+        const others = this.#tree.statements.filter((one) => one !== main && subject !== undefined && isTerm(one.subject, subject));
         found.set(part, { entity: id, statements: [main, ...others] });
       });
     }
@@ -176,9 +200,7 @@ class Patch {
   #changeSource(properties: readonly TreeProperty[], old: PrintedPart, next: PrintedPart): void {
     const change = changeOf(old, next, SOURCES);
     if (change === undefined) return;
-    const isThis = ({ kind, value }: RdfTerm): boolean => kind === old.tree.term.kind && value === old.tree.term.value;
-    if (quotes({ properties }, () => true) || this.#tree.statements.some(({ node }) => quotes(node, isThis)))
-      stop('A triples map that quotes another one has to read the same records, and quotes are not drawn. Change both in the text.');
+    this.#guardQuotes(properties, old);
     const known = this.#sourceText(change.after);
     const property = properties.find((one) => one.iri === change.iri);
     const [object] = property?.objects ?? [];
@@ -187,6 +209,11 @@ class Patch {
       this.#guard(object);
       this.#edits.push({ from: object.from, to: object.to, text: known });
     }
+  }
+
+  #guardQuotes(properties: readonly TreeProperty[], { tree: { term } }: PrintedPart): void {
+    if (quotes({ properties }, () => true) || this.#tree.statements.some(({ node }) => quotes(node, (quoted) => isTerm(quoted, term))))
+      stopForGood('A triples map that quotes another one has to read the same records, and quotes are not drawn. Change both in the text.');
   }
 
   /**
@@ -246,13 +273,7 @@ class Patch {
   #changePairs(where: Written, old: PrintedPart, next: PrintedPart): void {
     const places = pairsOf(where.statements);
     const isElsewhere = !this.#keepsNames && changeOf(old, next, SOURCES) !== undefined;
-    const groups = new Map<PairPlace, Id[]>();
-    for (const edge of old.pairs.keys()) {
-      const place = this.#placeOf(edge, places);
-      if (place === undefined) stop(`${nameOf(this.#before, edge)} is not found in the text.`);
-      else groups.set(place, [...(groups.get(place) ?? []), edge]);
-    }
-    for (const [place, edges] of groups) {
+    for (const [place, edges] of this.#groups(places, old)) {
       // Functions of legacy RML may name the source again.
       const left = edges.filter((edge) => next.pairs.has(edge));
       if (isElsewhere && left.some((edge) => hasCall(next.pairs.get(edge) as Tree))) {
@@ -266,6 +287,16 @@ class Patch {
     if (added.length > 0) this.#addPairs(where, added);
   }
 
+  /** Edges by the predicate object maps that state them. */
+  #groups(places: readonly PairPlace[], { pairs }: PrintedPart): ReadonlyMap<PairPlace, readonly Id[]> {
+    const groups = new Map<PairPlace, Id[]>();
+    for (const edge of pairs.keys()) {
+      const place = this.#placeOf(edge, places) ?? stop(`${nameOf(this.#before, edge)} is not found in the text.`);
+      groups.set(place, [...(groups.get(place) ?? []), edge]);
+    }
+    return groups;
+  }
+
   /** The object in the text that an edge is drawn of. */
   #placeOf(edge: Id, places: readonly PairPlace[]): PairPlace | undefined {
     const ranges = this.#before.text.anchors.get(edge) ?? [];
@@ -277,6 +308,7 @@ class Patch {
   }
 
   #changeGroup(place: PairPlace, edges: readonly Id[], old: PrintedPart, next: PrintedPart): void {
+    this.#guardOthers(place);
     const left = edges.filter((edge) => next.pairs.has(edge));
     const [only] = left;
     const [before, after] = only === undefined ? [] : [old.pairs.get(only), next.pairs.get(only)];
@@ -303,6 +335,7 @@ class Patch {
   /** Several edges that the text states in one predicate object map: each gets its own. */
   #writeAll(place: PairPlace, left: readonly Id[], next: PrintedPart): void {
     this.#guard(place.object);
+    this.#guardOthers(place);
     const indent = indentAt(this.#text, place.object.from);
     left.forEach((edge, i) => {
       const { from, to } = place.object;
@@ -331,7 +364,7 @@ class Patch {
   #pairProperty(): string {
     for (const { tree } of this.#new.parts.values())
       for (const iri of tree.properties?.keys() ?? []) if (roleOf(iri) === 'predicateObjectMap') return iri;
-    return stop('There is no predicate object map to write.');
+    return stopForGood('There is no predicate object map to write.');
   }
 
   #addPart(part: string, next: PrintedPart): void {
@@ -354,8 +387,8 @@ class Patch {
   #removePart({ entity, statements }: Written): void {
     const name = nameOf(this.#before, entity);
     for (const statement of statements) {
-      if (this.#keptIn(statement) !== undefined) stop(`${name} has parts that are kept as text. Remove it in the text.`);
-      this.#remove(this.#wholeLine(statement));
+      if (this.#keptIn(statement) !== undefined) stopForGood(`${name} has parts that are kept as text. Remove it in the text.`);
+      this.#remove(wholeLine(this.#text, statement));
     }
   }
 
@@ -395,7 +428,7 @@ class Patch {
         else for (const range of rangesOfObjects(property, objects)) this.#remove(range);
       }
       const ranges = rangesOfProperties(this.#text, owner.node, whole);
-      if (ranges === undefined) this.#remove(this.#wholeLine(owner));
+      if (ranges === undefined) this.#remove(wholeLine(this.#text, owner));
       else for (const range of ranges) this.#remove(range);
     }
   }
@@ -410,98 +443,22 @@ class Patch {
       stop('This reads a logical view whose fields have names of the text. Change it in the text.');
   }
 
+  /** What changes of a predicate object map would change for its objects that are kept as text, too. */
+  #guardOthers({ object }: PairPlace): void {
+    const [reason] = keptObjects(this.#tree, object, this.#kept).values();
+    if (reason !== undefined) stop(keptBeside(reason));
+  }
+
   /** What is kept as text is not written over. */
   #guard(range: Anchor): void {
     const kept = range.from === range.to ? undefined : this.#keptIn(range);
-    if (kept?.kind === 'text')
-      stop(`This stands in the text together with what the canvas does not draw (${kept.reason}). Change it in the text.`);
+    if (kept !== undefined) stop(keptBeside(kept.reason));
   }
 
-  #keptIn(range: Anchor): Element | undefined {
-    return recordsOf(this.#before, 'text').find(
-      ({ id }) =>
-        recordOf(this.#after, 'text', id) !== undefined &&
-        (this.#before.text.anchors.get(id) ?? []).some(
-          (anchor) => anchor.from < range.to && range.from < anchor.to && !isWithin(range, anchor),
-        ),
-    );
-  }
-
-  /** A statement with its comment on the same line, and the line ends behind it. */
-  #wholeLine({ from, to }: Anchor): Anchor {
-    const rest = /^[ \t]*(?:#[^\r\n]*)?(?:\r?\n){0,2}/.exec(this.#text.slice(to))?.[0] ?? '';
-    return { from, to: to + rest.length };
+  #keptIn(range: Anchor): KeptText | undefined {
+    return this.#kept.find(({ anchor }) => anchor.from < range.to && range.from < anchor.to && !isWithin(range, anchor));
   }
 }
 
-/** A predicate object map in the text. */
-interface PairPlace {
-  readonly owner: TreeStatement;
-  readonly property: TreeProperty;
-  readonly object: TreeObject;
-}
-
-const pairsOf = (statements: readonly TreeStatement[]): readonly PairPlace[] =>
-  statements.flatMap((owner) =>
-    owner.node.properties
-      .filter(({ iri }) => roleOf(iri) === 'predicateObjectMap')
-      .flatMap((property) => property.objects.map((object) => ({ owner, property, object }))),
-  );
-
-const termsIn = ({ properties }: TreeNode): readonly RdfTerm[] =>
-  properties.flatMap(({ objects }) =>
-    objects.flatMap((one) => (one.kind === 'term' ? [one.term] : one.kind === 'node' ? termsIn(one.node) : [])),
-  );
-
-/** Whether a function is called in a term map. */
-const hasCall = ({ properties }: Tree): boolean =>
-  [...(properties ?? [])].some(([iri, trees]) => CALLS.has(roleOf(iri)) || trees.some(hasCall));
-
-const CALLS: ReadonlySet<string> = new Set(['functionValue', 'functionExecution']);
-
-/** What a property is in any of the vocabularies. */
-const roleOf = (iri: string): string => lookUp('properties', iri)?.name ?? iri;
-
-/** Whether a node, or one within it, quotes a triples map that `isMeant`. */
-const quotes = ({ properties }: TreeNode, isMeant: (quoted: RdfTerm) => boolean): boolean =>
-  properties.some(({ iri, objects }) =>
-    objects.some((object) =>
-      object.kind === 'node'
-        ? quotes(object.node, isMeant)
-        : object.kind === 'term' && roleOf(iri) === 'quotedTriplesMap' && isMeant(object.term),
-    ),
-  );
-
-const SOURCES: ReadonlySet<string> = new Set(['logicalSource', 'logicalTable']);
-const SUBJECTS: ReadonlySet<string> = new Set(['subjectMap', 'subject']);
-
-interface Change {
-  readonly before: Tree;
-  readonly after: Tree;
-  /** The property that it is printed with now. */
-  readonly iri: string;
-}
-
-/** The property with one of these roles, and its object. */
-function onlyOf({ tree }: PrintedPart, roles: ReadonlySet<string>): readonly [iri?: string, tree?: Tree] {
-  const [found] = [...(tree.properties ?? [])].filter(([one]) => roles.has(roleOf(one)));
-  return found === undefined ? [] : [found[0], found[1][0] as Tree];
-}
-
-/** How what a triples map has once has changed; undefined: it has not. */
-function changeOf(old: PrintedPart, next: PrintedPart, roles: ReadonlySet<string>): Change | undefined {
-  const [was, before] = onlyOf(old, roles);
-  const [iri, after] = onlyOf(next, roles);
-  if (before === undefined || after === undefined || iri === undefined) return undefined;
-  return was === iri && treeKey(before) === treeKey(after) ? undefined : { before, after, iri };
-}
-
-const classKey = ({ properties }: Tree): string =>
-  [...(properties ?? [])].flatMap(([iri, objects]) => (roleOf(iri) === 'class' ? objects.map(treeKey).sort() : [])).join(' ');
-
-function keyOf({ pairs }: PrintedPart, edge: Id): string | undefined {
-  const tree = pairs.get(edge);
-  return tree && treeKey(tree);
-}
-
-const isWithin = (inner: Anchor, outer: Anchor): boolean => outer.from <= inner.from && inner.to <= outer.to;
+const keptBeside = (reason: string): string =>
+  `This stands in the text together with what the canvas does not draw (${reason}). Change it in the text.`;

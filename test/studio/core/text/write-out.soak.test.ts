@@ -1,0 +1,1 @@
+import './write-out.test.ts';
