@@ -4,6 +4,7 @@ import type { NewInput } from '../core/commands/elements/inputs.ts';
 import type { Input, Location, Step } from '../core/document.ts';
 import type { FieldSample, SchemaField } from '../core/elements/schema.ts';
 import { pathKey } from '../core/levels.ts';
+import { formatRead } from '../core/read/inputs.ts';
 import type { ModelOrigin } from './drafts.ts';
 import { openService, troubleOf } from './service.ts';
 
@@ -46,7 +47,7 @@ export async function readSample(
   const request = {
     ...placeOf(location),
     ...(location.kind === 'file' && location.directory === undefined && { mappings }),
-    ...(format !== 'sql' && { format }),
+    ...(format !== 'sql' && { format: formatRead(placeOf(location).location, format) }),
     ...(delimiter !== undefined && { delimiter }),
     ...(encoding !== undefined && { encoding }),
     ...(deeper && { deeper }),

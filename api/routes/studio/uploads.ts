@@ -38,7 +38,7 @@ export function uploadRoute(api: Api): Route {
       const format = formatByExtension(name) ?? syntaxByExtension(name);
       if (format === undefined) {
         throw new Fault('source/type', `${name} has no extension of a file that can be read`, {
-          hint: 'Files are read as .csv, .json, .jsonl, .xml, .xlsx, .ods or .parquet, ontologies as .ttl, .nt, .trig, .rdf, .owl or .jsonld; also compressed (.csv.gz)',
+          hint: 'Files are read as .csv, .tsv, .json, .jsonl, .xml, .xlsx, .xls, .ods or .parquet, ontologies as .ttl, .nt, .trig, .rdf, .owl or .jsonld; also compressed (.csv.gz)',
         });
       }
       checkMediaType(request, [TYPE]);

@@ -138,13 +138,13 @@ export function formatOfMediaType(type: string): InputFormat | undefined {
   return INPUT_FORMATS.find((format) => FORMATS[format].mediaTypes.test(plain));
 }
 
-/** The namespace of the project for sources, usually with the prefix `qms`: what RML has no term for. */
 /** The JDBC URL of a file that is a database by its extension. */
 export function databaseUrlOf(path: string): string | undefined {
   if (/\.(?:sqlite3?|db3?)$/i.test(path)) return `jdbc:sqlite:${path}`;
   return /\.(?:duckdb|ddb)$/i.test(path) ? `jdbc:duckdb:${path}` : undefined;
 }
 
+/** The namespace of the project for sources, usually with the prefix `qms`: what RML has no term for. */
 export const SOURCE_NAMESPACE = 'http://w3id.org/quadmill/source#';
 
 /** The formulations of RML; those of the project stand in `SOURCE_NAMESPACE`. */

@@ -1,5 +1,5 @@
 /** Logical sources → inputs of a document. */
-import { formatOfPath } from '../../../src/core/input/formats.ts';
+import { formatOfPath, type InputFormat, isReadAs } from '../../../src/core/input/formats.ts';
 import type { FileSource, LogicalSource, SqlSource } from '../../../src/mapping/model/model.ts';
 import type { CsvDialect, Format, Input, Location } from '../document.ts';
 import { Undrawn } from './undrawn.ts';
@@ -61,9 +61,19 @@ const isUrl = (path: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
 
 function formatOf({ path, formulation }: FileSource): Format {
   const named = formatOfPath(path);
-  if (formulation === 'csv') return named === 'xlsx' || named === 'ods' ? named : 'csv';
-  if (formulation === 'json') return named === 'jsonl' ? 'jsonl' : 'json';
-  return formulation;
+  return named !== undefined && isReadAs(named, formulation) ? formatOfInput(named) : formulation;
+}
+
+/** What the studio takes a format of the engine for: one of tables with tabs is CSV, any workbook of Excel is XLSX. */
+export function formatOfInput(format: InputFormat): Format {
+  if (format === 'tsv') return 'csv';
+  return format === 'xls' || format === 'xlsb' ? 'xlsx' : format;
+}
+
+/** What a service reads an input as: of the workbooks of Excel, the one that the name says. */
+export function formatRead(name: string, format: Exclude<Format, 'sql'>): InputFormat {
+  const named = format === 'xlsx' ? formatOfPath(name) : undefined;
+  return named !== undefined && formatOfInput(named) === format ? named : format;
 }
 
 /** The name that people see: the last segment of a path, the table, or the beginning of the query. */

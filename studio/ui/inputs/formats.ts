@@ -1,5 +1,7 @@
 /** What a file is read as, by its name. */
+import { formatOfPath } from '../../../src/core/input/formats.ts';
 import type { Format } from '../../core/document.ts';
+import { formatOfInput } from '../../core/read/inputs.ts';
 
 export const FORMATS: readonly (readonly [format: Format, name: string])[] = [
   ['csv', 'CSV'],
@@ -11,22 +13,6 @@ export const FORMATS: readonly (readonly [format: Format, name: string])[] = [
   ['parquet', 'Parquet'],
 ];
 
-const ENDINGS: Readonly<Record<string, Format>> = {
-  csv: 'csv',
-  tsv: 'csv',
-  json: 'json',
-  geojson: 'json',
-  jsonl: 'jsonl',
-  ndjson: 'jsonl',
-  xml: 'xml',
-  xlsx: 'xlsx',
-  xlsm: 'xlsx',
-  ods: 'ods',
-  parquet: 'parquet',
-};
-/** The service unpacks them by their names. */
-const PACKED: ReadonlySet<string> = new Set(['gz', 'zip']);
-
 export interface ReadAs {
   readonly format: Format;
   readonly delimiter?: string;
@@ -34,14 +20,8 @@ export interface ReadAs {
 
 /** undefined: the ending says nothing. */
 export function readAs(name: string): ReadAs | undefined {
-  const endings = name
-    .replace(/[?#].*$/, '')
-    .toLowerCase()
-    .split('.')
-    .slice(1);
-  const ending = endings.findLast((one) => !PACKED.has(one)) ?? '';
-  const format = ENDINGS[ending];
-  return format && { format, ...(ending === 'tsv' && { delimiter: '\t' }) };
+  const named = formatOfPath(name);
+  return named && { format: formatOfInput(named), ...(named === 'tsv' && { delimiter: '\t' }) };
 }
 
 /** The last segment of an address, as the name of an input. */

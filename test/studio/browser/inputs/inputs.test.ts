@@ -1,5 +1,6 @@
 /** Inputs: uploads, the tree of their fields, the switch of grouping, and entities and edges that are made from it by keyboard. */
 import { expect } from '@jest/globals';
+import { write } from '../../../src/sources/sheet/sheet-js.ts';
 import { xlsx, xlsxRows } from '../../../src/sources/sheet/workbooks.ts';
 import { expectAccessible, expectSoon, useStudio } from '../support/browser.ts';
 import { openShop, row } from '../support/shop.ts';
@@ -310,6 +311,7 @@ studio.test('what cannot be read says why and where, and what is left out of an 
     of('head.csv', 'id,name\n'),
     of('odd.csv', '"full ""name""",town,town,,größe\nAnn,Bern,Basel,x,3\n'),
     of('two.xlsx', xlsx({ sheets })),
+    of('old.xls', write({ sheets: { Stock: [['shelf'], ['north']], Prices: [['price']] } }, 'xls')),
     of('long.json', `{"a":"${'x'.repeat(5_000_000)}"}`),
   ]);
   const notes = page.getByRole('region', { name: 'What is to be known of the inputs' });
@@ -323,11 +325,13 @@ studio.test('what cannot be read says why and where, and what is left out of an 
   await told('odd.csv', 'The header names 2 columns "town": left out; rename them in the file.');
   await told('odd.csv', 'A column has no name in the header: left out.');
   await told('two.xlsx', 'The sheet Staff is read. The inspector chooses another one: Pay.');
+  await told('old.xls', 'The sheet Stock is read. The inspector chooses another one: Prices.');
   await told('long.json', 'Within its first');
   await page.getByRole('alert').getByText(`${prefix}plain.txt has no ending that the studio knows. Give it that of its format`).waitFor();
   await row(page, /^name, text/).waitFor();
   await row(page, /^full "name", text, Ann/).waitFor();
   await row(page, /^größe, int, 3/).waitFor();
+  await row(page, 'shelf, text, north').waitFor();
   await expectAccessible(page);
   await notes.getByRole('button', { name: 'Read more of it' }).click();
   await row(page, /^a, text, xxx/).waitFor();
