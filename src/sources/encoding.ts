@@ -164,7 +164,7 @@ function checkUtf8(skip: number, input: string | undefined): Convert {
     const found = value === undefined ? 'it ends within a character' : `byte 0x${value.toString(16).padStart(2, '0')} is out of place`;
     throw new Fault('source/encoding', `The input is not valid UTF-8: ${found}`, {
       place: { ...place(input), byte },
-      hint: 'If the file has another encoding, for example windows-1252, declare it with rml:encoding in the mapping or --encoding on the command line, or convert the file',
+      hint: 'If the file has another encoding, for example windows-1252, declare it with rml:encoding (in YARRRML: encoding) in the mapping or with --encoding on the command line, or convert the file',
     });
   };
   return (chunk, end) => {
