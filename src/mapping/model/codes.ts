@@ -210,6 +210,11 @@ export const DIAGNOSTIC_CODES = {
     severity: 'warning',
     summary: 'A text stands where only an IRI may stand. It is read as one.',
   },
+  'text-for-reference': {
+    severity: 'warning',
+    summary:
+      'A constant text of YARRRML has the form of a JSONPath. A reference is written `$(…)`, so every record gets the text as it stands.',
+  },
   'target-not-unique': {
     severity: 'error',
     summary: 'A foreign key refers to fields of a logical view that are not promised to be unique.',

@@ -83,9 +83,19 @@ export function writeValue(scope: Scope, node: Subject, text: string, origin: Or
     // Relative IRIs stay texts, which are resolved like those of a template.
     const isIri = type === 'iri' && hasScheme(constant);
     if (isIri && !checkIri(scope.report, constant, origin)) return;
+    if (JSON_PATH.test(constant))
+      scope.report.warning(
+        'text-for-reference',
+        origin,
+        `${constant} is a text, the same for every record`,
+        `a reference is written $(${constant})`,
+      );
     node.set('rml:constant', isIri ? iri(constant) : literal(constant), origin);
   } else node.set('rml:template', literal(templateOf(parts)), origin);
 }
+
+/** Of the texts that begin so, hardly one is meant as it stands. */
+const JSON_PATH = /^\$(?:\.[\p{L}_*.['"@]|\[)/u;
 
 function checkIri(report: Report, text: string, origin: Origin): boolean {
   const at = findNotInIri(text);

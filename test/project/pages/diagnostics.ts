@@ -52,6 +52,11 @@ const OF_YARRRML = {
     sources: [people.csv~csv]
     s: ex:$(id)
     subjects: ex:$(name)`,
+  'text-for-reference': `mappings:
+  person:
+    sources: [["people.json~jsonpath", "$[*]"]]
+    s: http://example.com/$(id)
+    po: [[http://example.com/name, $.name]]`,
   'too-large': `authors: ${'['.repeat(101)}Ada${']'.repeat(101)}`,
   'unknown-key': `mappings:
   person:

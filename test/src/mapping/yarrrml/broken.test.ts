@@ -156,6 +156,17 @@ test('each broken document gets messages with line, column and key', async () =>
   expect(actual).toBe(readFileSync(GOLDEN, 'utf8'));
 });
 
+test.each([
+  ['a value', pair('$.a.b'), ['m.yml:9:16: warning: mappings.m.po[0][1]: $.a.b is a text, the same for every record']],
+  ['a field', field('"$[0].id"'), ['m.yml:4:19: warning: views.v.fields.id: $[0].id is a text, the same for every record']],
+  ['a reference', pair('$($.a)'), []],
+  ['a price', pair('$.50'), []],
+])('a text that has the form of a JSONPath is warned of: %s', async (_, text, expected) => {
+  const { diagnostics } = await readMapping([{ name: 'm.yml', text }], { baseIri: 'http://base/' });
+  const found = diagnostics.filter(({ code }) => code === 'text-for-reference');
+  expect(found.map((one) => formatDiagnostic(one).split('\n')[0])).toEqual(expected);
+});
+
 const list = (count: number, item: (i: number) => string): string => `[${Array.from({ length: count }, (_, i) => item(i)).join(', ')}]`;
 const many = (sources: number, subjects: number, pairs = '[[ex:p, $(v)]]'): string =>
   `mappings:\n  m:\n    sources: ${list(sources, (i) => `[d${i}.csv~csv]`)}\n    s: ${list(subjects, (i) => `http://ex/${i}`)}\n    po: ${pairs}\n`;
