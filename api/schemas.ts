@@ -289,6 +289,7 @@ export const SCHEMAS = {
     {
       delimiter: { ...text, description: 'Of CSV, where it is not that of the format' },
       sheets: { ...texts, description: 'Of a workbook: the names of its sheets' },
+      fault: { ...ref('Fault'), description: 'What is wrong behind what was read: a run ends there' },
       ofBytes: { ...count, description: 'Size of the input; absent: not known, such as of a compressed file' },
     },
   ),

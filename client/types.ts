@@ -340,6 +340,8 @@ export type StudioSample = {
   readonly delimiter?: string;
   /** Of a workbook: the names of its sheets */
   readonly sheets?: ReadonlyArray<string>;
+  /** What is wrong behind what was read: a run ends there */
+  readonly fault?: Fault;
   /** Size of the input; absent: not known, such as of a compressed file */
   readonly ofBytes?: number;
 };

@@ -160,6 +160,7 @@ function sampleOptionsOf(parsed: Parsed, language: Language): Omit<SampleOptions
     format: parsed.value('input-format') as InputFormat | undefined,
     delimiter: csv.delimiter,
     encoding,
+    untilFault: false,
     maxRecordBytes,
     dialect: language === 'rml' ? 'rml' : 'legacy',
     files,

@@ -23,7 +23,7 @@ const MAX_DEPTH = 500;
 
 /**
  * The tree of a JSON text. If it breaks off (`isWhole` is false), what is open then has the members and items that are complete. Of members
- * with one name the last one counts.
+ * with one name the last one counts. The text before the offset of an error has a tree as one that breaks off.
  *
  * @param items the most items of an array that are kept
  * @throws JsonBeginningError
@@ -89,9 +89,9 @@ class Reader {
 
   /** A value; of one that breaks off, what is there. `value` is undefined if that is nothing. */
   #value(depth: number): { readonly value: Tree | undefined; readonly isComplete: boolean } {
-    if (depth > MAX_DEPTH) throw new JsonBeginningError(`It is nested more than ${MAX_DEPTH} levels deep`, this.#at);
     const first = this.#peek();
     if (first === undefined) return { value: undefined, isComplete: false };
+    if (depth > MAX_DEPTH) throw new JsonBeginningError(`It is nested more than ${MAX_DEPTH} levels deep`, this.#at);
     if (first === '{') return this.#object(depth);
     if (first === '[') return this.#array(depth);
     const scalar = this.#orBrokenOff(() => (first === '"' ? this.#string() : this.#literal()));
@@ -208,4 +208,5 @@ class Reader {
   }
 }
 
-const hasContent = (tree: Tree): boolean => (isMembers(tree) ? tree.members.size > 0 : isArray(tree) ? tree.length > 0 : true);
+/** Whether it shows anything. */
+export const hasContent = (tree: Tree): boolean => (isMembers(tree) ? tree.members.size > 0 : isArray(tree) ? tree.length > 0 : true);

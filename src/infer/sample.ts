@@ -1,4 +1,5 @@
 /** The beginning of a document as a plain tree, whatever its format: what an inference begins with. Plain data, in ordinary text. */
+import type { Fault } from '../core/fault.ts';
 import type { Formulation } from '../core/input/formats.ts';
 
 /** A value with a datatype of its own: a number or boolean of JSON, a cell of a workbook. */
@@ -46,6 +47,8 @@ export interface DocumentSample {
   readonly isWhole: boolean;
   /** What was left out already, as messages. */
   readonly notes: readonly string[];
+  /** The sample is what stands before it. Only where that is asked for: otherwise it is thrown. */
+  readonly fault?: Fault;
 }
 
 export const isMembers = (tree: Tree): tree is Members => typeof tree === 'object' && tree !== null && 'members' in tree;

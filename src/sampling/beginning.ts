@@ -1,4 +1,6 @@
 /** The first bytes of a document. */
+import { Fault } from '../core/fault.ts';
+import type { SampleOptions } from './options.ts';
 
 /** Thrown by chunks that come too slowly: what came before is the beginning. */
 export class TimeOver extends Error {}
@@ -6,6 +8,18 @@ export class TimeOver extends Error {}
 /** Whether a time limit has aborted it, and nobody else. */
 export const isTimeOver = (signal: AbortSignal | undefined): boolean =>
   signal?.aborted === true && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
+
+export type Ending = Pick<SampleOptions, 'signal' | 'untilFault'>;
+
+/** @returns the fault, if what stands before it is a sample. @throws any other error */
+export function faultBehind(error: unknown, { signal, untilFault }: Ending, hasSample: boolean): Fault {
+  if (untilFault && hasSample && signal?.aborted !== true && error instanceof Fault) return error;
+  throw error;
+}
+
+/** What ended the reading of rows. @returns undefined: the time limit, when there were rows. @throws as `faultBehind` */
+export const endOfRows = (error: unknown, options: Ending, rows: number, hasSample = rows > 0): Fault | undefined =>
+  isTimeOver(options.signal) && rows > 0 ? undefined : faultBehind(error, options, hasSample);
 
 /** Chunks up to `limitBytes`, and whether they are the whole document. Ends the iteration. */
 export async function beginningOf(

@@ -1,5 +1,6 @@
 /** The beginning of an input as a list of its fields. */
 import { LinkedAbort } from '../core/abort.ts';
+import type { FaultData } from '../core/fault.ts';
 import type { InputFormat } from '../core/input/formats.ts';
 import { type Field, fieldsOf } from '../infer/fields.ts';
 import { isArray } from '../infer/sample.ts';
@@ -37,6 +38,8 @@ export interface FieldsAnswer {
   /** The whole input was read. */
   readonly complete: boolean;
   readonly warnings: readonly string[];
+  /** What is wrong behind what was read: a run ends there. */
+  readonly fault?: FaultData;
 }
 
 /** What is looked at, and what a person who asks for more gets. */
@@ -50,7 +53,14 @@ const DEEPER = { records: 5_000, bytes: 32 * 2 ** 20 };
 export async function sampleFields(question: FieldsQuestion, access: FieldsAccess, until: number): Promise<FieldsAnswer> {
   const { location, delimiter, encoding, deeper = false, items = false } = question;
   const over = new LinkedAbort([], Math.max(0, until - Date.now()));
-  const options = { format: question.format as InputFormat | undefined, delimiter, encoding, dialect: 'rml', signal: over.signal } as const;
+  const options = {
+    format: question.format as InputFormat | undefined,
+    delimiter,
+    encoding,
+    dialect: 'rml',
+    untilFault: true,
+    signal: over.signal,
+  } as const;
   const bounds = deeper ? DEEPER : BOUNDS;
   const { sample, format, bytesRead, ofBytes } = await readSample(location, location, { ...access, ...bounds, ...options }).finally(() =>
     over.release(),
@@ -77,5 +87,6 @@ export async function sampleFields(question: FieldsQuestion, access: FieldsAcces
     ...(ofBytes === undefined ? {} : { ofBytes }),
     complete: sample.isWhole,
     warnings: [...sample.notes, ...notes],
+    ...(sample.fault === undefined ? {} : { fault: sample.fault.toJSON() }),
   };
 }

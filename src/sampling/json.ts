@@ -1,26 +1,36 @@
 /** The beginning of JSON, and of sequences of JSON values. */
 import { Fault } from '../core/fault.ts';
-import { type JsonBeginning, JsonBeginningError, readJson, readJsonSequence } from '../infer/json-beginning.ts';
+import { hasContent, type JsonBeginning, JsonBeginningError, readJson, readJsonSequence } from '../infer/json-beginning.ts';
 import type { DocumentSample } from '../infer/sample.ts';
 import { toUtf8 } from '../sources/encoding.ts';
-import { beginningOf } from './beginning.ts';
+import { beginningOf, type Ending, faultBehind } from './beginning.ts';
 import type { SampleOptions } from './options.ts';
 
-type Sampled = Pick<DocumentSample, 'root' | 'isWhole'>;
-type Options = Pick<SampleOptions, 'records' | 'bytes'>;
+type Sampled = Pick<DocumentSample, 'root' | 'isWhole' | 'fault'>;
+type Options = Pick<SampleOptions, 'records' | 'bytes'> & Ending;
+type Read = (text: string, isWhole: boolean, items: number) => JsonBeginning;
 
 /** @throws Fault source/malformed, source/encoding */
-export async function sampleJson(bytes: AsyncIterable<Uint8Array>, name: string, options: Options): Promise<Sampled> {
-  const { text, isWhole } = await textOf(bytes, name, options);
-  const { tree = null, isAll } = parsed(() => readJson(text, isWhole, options.records), text, name, SEVERAL);
-  return { root: tree, isWhole: isWhole && isAll };
-}
+export const sampleJson = (bytes: AsyncIterable<Uint8Array>, name: string, options: Options): Promise<Sampled> =>
+  sampled(readJson, bytes, name, options, SEVERAL);
 
 /** @throws Fault source/malformed, source/encoding */
-export async function sampleJsonSequence(bytes: AsyncIterable<Uint8Array>, name: string, options: Options): Promise<Sampled> {
+export const sampleJsonSequence = (bytes: AsyncIterable<Uint8Array>, name: string, options: Options): Promise<Sampled> =>
+  sampled(readJsonSequence, bytes, name, options);
+
+/** @param several what to do where another value stands behind the first one */
+async function sampled(read: Read, bytes: AsyncIterable<Uint8Array>, name: string, options: Options, several?: string): Promise<Sampled> {
   const { text, isWhole } = await textOf(bytes, name, options);
-  const { tree = [], isAll } = parsed(() => readJsonSequence(text, isWhole, options.records), text, name);
-  return { root: tree, isWhole: isWhole && isAll };
+  try {
+    const { tree = null, isAll } = read(text, isWhole, options.records);
+    return { root: tree, isWhole: isWhole && isAll };
+  } catch (error) {
+    if (!(error instanceof JsonBeginningError)) throw error;
+    // As far as it is right, it is a text that breaks off. A document of several values is of another format.
+    const tree = error.isBehindValue ? undefined : read(text.slice(0, error.offset), false, options.records).tree;
+    const fault = faultBehind(faultIn(text, error, name, several), options, tree !== undefined && tree !== null && hasContent(tree));
+    return { root: tree ?? null, isWhole: false, fault };
+  }
 }
 
 /** The last character may be cut off. */
@@ -37,15 +47,10 @@ async function textOf(
 const SEVERAL =
   'One document holds one value. Several, one a line (JSON Lines) or one after the other, are read when the name ends in .jsonl or .ndjson';
 
-function parsed(read: () => JsonBeginning, text: string, name: string, several?: string): JsonBeginning {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof JsonBeginningError)) throw error;
-    const before = text.slice(0, error.offset).split('\n');
-    const place = { input: name, line: before.length, column: (before.at(-1) as string).length + 1 };
-    if (text.trim() === '') throw new Fault('source/malformed', 'The document is empty', { place: { input: name } });
-    const hint = error.isBehindValue ? several : undefined;
-    throw new Fault('source/malformed', error.message, { place, ...(hint === undefined ? {} : { hint }) });
-  }
+function faultIn(text: string, { message, offset, isBehindValue }: JsonBeginningError, name: string, several: string | undefined): Fault {
+  if (text.trim() === '') return new Fault('source/malformed', 'The document is empty', { place: { input: name } });
+  const before = text.slice(0, offset).split('\n');
+  const place = { input: name, line: before.length, column: (before.at(-1) as string).length + 1 };
+  const hint = isBehindValue ? several : undefined;
+  return new Fault('source/malformed', message, { place, ...(hint === undefined ? {} : { hint }) });
 }

@@ -25,6 +25,8 @@ export interface SampleOptions {
   readonly maxRecordBytes: number;
   /** How the mapping will be read: in today's RML, an empty cell can be made null. */
   readonly dialect: ReadOptions['dialect'];
+  /** What stands before a fault is a sample, too, with that fault. Otherwise it is thrown. */
+  readonly untilFault: boolean;
   /** For workbooks, which are read from their end. */
   readonly files: FileOptions;
 }

@@ -1,22 +1,26 @@
 /** The first rows of Parquet, with what is nested in them. */
+import type { Fault } from '../core/fault.ts';
 import { fromBytes } from '../core/text.ts';
 import { TypedValue, XSD } from '../core/value.ts';
 import type { DocumentSample, Tree } from '../infer/sample.ts';
 import { ForeignValue, foreignValue } from '../sources/json/text.ts';
 import type { ReadOptions } from '../sources/source.ts';
+import { type Ending, endOfRows } from './beginning.ts';
 import type { SampleOptions } from './options.ts';
 
 /** @throws Fault those of the reader */
 export async function sampleParquet(
   bytes: AsyncIterable<Uint8Array>,
   read: ReadOptions,
-  { records, signal }: Pick<SampleOptions, 'records' | 'signal'>,
-): Promise<Pick<DocumentSample, 'root' | 'isWhole' | 'notes'>> {
+  options: Pick<SampleOptions, 'records'> & Ending,
+): Promise<Pick<DocumentSample, 'root' | 'isWhole' | 'notes' | 'fault'>> {
+  const { records, signal } = options;
   const { openParquetRows } = await import('../sources/parquet/parquet.ts');
   const rows = await openParquetRows(bytes, read);
   const notes = new Set<string>();
   const root: Tree[] = [];
   let isWhole = true;
+  let fault: Fault | undefined;
   try {
     for await (const values of rows.read(signal ?? new AbortController().signal)) {
       if (root.length === records) {
@@ -25,10 +29,13 @@ export async function sampleParquet(
       }
       root.push({ members: new Map(rows.columns.map((name, at) => [name, treeOf(values[at], name, notes)])) });
     }
+  } catch (error) {
+    fault = endOfRows(error, options, root.length);
+    isWhole = false;
   } finally {
     await rows.close();
   }
-  return { root, isWhole, notes: [...notes] };
+  return { root, isWhole, notes: [...notes], ...(fault === undefined ? {} : { fault }) };
 }
 
 /** @param node of JSON: its texts are one-byte UTF-8, its numbers integers @param column for notes */

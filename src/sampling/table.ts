@@ -6,7 +6,7 @@ import { type Accessor, TypedValue, type Values } from '../core/value.ts';
 import type { DocumentSample, Members, Tree } from '../infer/sample.ts';
 import { readerOf } from '../sources/formats.ts';
 import type { ReadOptions } from '../sources/source.ts';
-import { isTimeOver } from './beginning.ts';
+import { type Ending, endOfRows } from './beginning.ts';
 import type { SampleOptions } from './options.ts';
 
 /** @throws Fault those of the reader; source/type — the format has no columns */
@@ -14,8 +14,9 @@ export async function sampleTable(
   bytes: AsyncIterable<Uint8Array>,
   format: InputFormat,
   read: ReadOptions,
-  { records, signal }: Pick<SampleOptions, 'records' | 'signal'>,
-): Promise<Pick<DocumentSample, 'root' | 'columns' | 'isWhole' | 'notes'>> {
+  options: Pick<SampleOptions, 'records'> & Ending,
+): Promise<Pick<DocumentSample, 'root' | 'columns' | 'isWhole' | 'notes' | 'fault'>> {
+  const { records, signal } = options;
   const open = await readerOf('csv', format);
   const scan = await open(bytes, [{ iterator: undefined, references: [], origin: '' }], read);
   try {
@@ -25,6 +26,7 @@ export async function sampleTable(
     const accessors = names.map((name): [string, Accessor] => [name, scan.accessor(0, name)]);
     const root: Members[] = [];
     let isWhole = true;
+    let fault: Fault | undefined;
     try {
       for await (const batch of scan.batches(signal ?? new AbortController().signal)) {
         for (const record of batch.records) {
@@ -34,10 +36,11 @@ export async function sampleTable(
         if (!isWhole) break;
       }
     } catch (error) {
-      if (!isTimeOver(signal) || root.length === 0) throw error;
+      // The header has fields, too.
+      fault = endOfRows(error, options, root.length, names.length > 0);
       isWhole = false;
     }
-    return { root, columns: names, isWhole, notes: [...notes] };
+    return { root, columns: names, isWhole, notes: [...notes], ...(fault === undefined ? {} : { fault }) };
   } finally {
     await scan.close?.();
   }

@@ -1,12 +1,12 @@
 /** The beginning of an XML document as a tree. */
 import { fromBytes } from '../core/text.ts';
-import type { DocumentSample, Tree } from '../infer/sample.ts';
+import type { DocumentSample, Members, Tree } from '../infer/sample.ts';
 import { toUtf8 } from '../sources/encoding.ts';
 import { declaredEncoding } from '../sources/xml/declared-encoding.ts';
 import { type Name, NameTable } from '../sources/xml/names.ts';
 import { XmlScanner } from '../sources/xml/parse/scanner.ts';
 import type { Attributes, XmlSink } from '../sources/xml/tree.ts';
-import { beginningOf } from './beginning.ts';
+import { beginningOf, type Ending, faultBehind } from './beginning.ts';
 import type { SampleOptions } from './options.ts';
 
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
@@ -30,15 +30,22 @@ interface Open {
 export async function sampleXml(
   chunks: AsyncIterable<Uint8Array>,
   name: string,
-  { records, bytes, maxRecordBytes }: Pick<SampleOptions, 'records' | 'bytes' | 'maxRecordBytes'>,
-): Promise<Pick<DocumentSample, 'root' | 'isWhole'> & { readonly namespaces: ReadonlyMap<string, string> }> {
+  options: Pick<SampleOptions, 'records' | 'bytes' | 'maxRecordBytes'> & Ending,
+): Promise<Pick<DocumentSample, 'root' | 'isWhole' | 'fault'> & { readonly namespaces: ReadonlyMap<string, string> }> {
+  const { records, bytes, maxRecordBytes } = options;
   const beginning = await beginningOf(toUtf8(chunks, undefined, declaredEncoding, name), bytes);
   const sink = new TreeSink(records);
   const scanner = new XmlScanner(sink, new NameTable(), name, maxRecordBytes, MAX_DEPTH);
   scanner.push(beginning.bytes);
   if (beginning.isWhole) scanner.end();
-  scanner.scan();
-  return { root: sink.root(), isWhole: beginning.isWhole && sink.isAll, namespaces: sink.namespaces };
+  const { namespaces } = sink;
+  try {
+    scanner.scan();
+    return { root: sink.root(), isWhole: beginning.isWhole && sink.isAll, namespaces };
+  } catch (error) {
+    const root = sink.root();
+    return { root, isWhole: false, namespaces, fault: faultBehind(error, options, root.members.size > 0) };
+  }
 }
 
 class TreeSink implements XmlSink {
@@ -91,7 +98,7 @@ class TreeSink implements XmlSink {
    * The document as an object with the root element. An element that is still open counts where it is the first of its name, since it leads
    * to what is complete; another one would look as if it lacked members.
    */
-  root(): Tree {
+  root(): Members {
     while (this.#open.length > 1) {
       const parent = this.#open.at(-2) as Open;
       if (parent.children.has((this.#open.at(-1) as Open).name)) this.#open.pop();

@@ -6,7 +6,7 @@ import type { FieldSample, SchemaField } from '../core/elements/schema.ts';
 import { pathKey } from '../core/levels.ts';
 import { formatRead } from '../core/read/inputs.ts';
 import type { ModelOrigin } from './drafts.ts';
-import { openService, troubleOf } from './service.ts';
+import { openService, type Told, toldOf, troubleOf } from './service.ts';
 
 export interface Sample {
   readonly fields: readonly SchemaField[];
@@ -21,6 +21,8 @@ export interface Sample {
   /** Everything was read. */
   readonly complete: boolean;
   readonly warnings: readonly string[];
+  /** What is wrong behind what was read. */
+  readonly fault?: Told;
   /** Of a workbook: the names of its sheets. */
   readonly sheets?: readonly string[];
   /** Of CSV, where it is no comma. */
@@ -58,7 +60,14 @@ export async function readSample(
   const outermost = answer.fields.find(({ path }) => path.some(isEach))?.path ?? [];
   // The list of the records is not always a field: the root of a document is none.
   lists.push([pathKey(outermost.slice(0, Math.max(0, outermost.findIndex(isEach)))), answer.records]);
-  return { ...answer, fields: answer.fields.map(fieldOf), longest: new Map(lists), lookedUp: new Map() };
+  const { fault, ...read } = answer;
+  return {
+    ...read,
+    fields: answer.fields.map(fieldOf),
+    longest: new Map(lists),
+    lookedUp: new Map(),
+    ...(fault !== undefined && { fault: toldOf(fault) }),
+  };
 }
 
 /** JSON Lines are one list: the paths of what the service lists from a record on begin with its items. */

@@ -30,10 +30,13 @@ export function openService(services?: StudioUser['services']): QuadmillClient {
 }
 
 /** What went wrong, for a person: a sentence, and what can be done. */
-export interface Trouble {
-  readonly kind: 'sign-in' | 'forbidden' | 'away' | 'conflict' | 'refused';
+export interface Told {
   readonly sentence: string;
   readonly hint?: string;
+}
+
+export interface Trouble extends Told {
+  readonly kind: 'sign-in' | 'forbidden' | 'away' | 'conflict' | 'refused';
 }
 
 /** @returns undefined: the request was given up by whoever had made it */
@@ -41,7 +44,7 @@ export function troubleOf(error: unknown): Trouble | undefined {
   if (error instanceof DOMException && error.name === 'AbortError') return undefined;
   if (error instanceof ProblemError) {
     const { status, detail, hint, place } = error.problem;
-    return { kind: kindOf(status), sentence: placed(detail, place), ...(hint !== undefined && { hint }) };
+    return { kind: kindOf(status), ...toldOf({ message: detail, hint, place }) };
   }
   if (error instanceof QuadmillError) return { kind: kindOf(error.status), sentence: error.message };
   // `fetch` rejects with a TypeError when there is no answer.
@@ -49,6 +52,12 @@ export function troubleOf(error: unknown): Trouble | undefined {
     return { kind: 'away', sentence: 'The service does not answer.', hint: 'What you draw is kept in this browser.' };
   throw error;
 }
+
+/** A fault for a person. */
+export const toldOf = ({ message, hint, place }: { message: string; hint?: string | undefined; place?: Place | undefined }): Told => ({
+  sentence: placed(message, place),
+  ...(hint !== undefined && { hint }),
+});
 
 /** Where it is, unless the sentence says so: in a text by line and column, else by byte. */
 function placed(sentence: string, { line, column, byte }: Place = {}): string {
@@ -58,7 +67,7 @@ function placed(sentence: string, { line, column, byte }: Place = {}): string {
 }
 
 /** Both as sentences. */
-export const saidOf = ({ sentence, hint }: Pick<Trouble, 'sentence' | 'hint'>): string =>
+export const saidOf = ({ sentence, hint }: Told): string =>
   [sentence, hint]
     .filter((one) => one !== undefined && one !== '')
     .map((one) => (/[.!?…]$/.test(one as string) ? one : `${one}.`))

@@ -46,13 +46,15 @@ function notesOf(inputs: readonly Input[], states: SampleStates): readonly Note[
     const state = states.get(id);
     if (state?.kind === 'failed') return [{ input: id, text: `${name}: ${saidOf(state.trouble)}`, isFault: true, mayReadMore: false }];
     if (state?.kind !== 'read') return [];
-    const { fields, complete, warnings, bytesRead, sheets = [] } = state.sample;
+    const { fields, complete, warnings, bytesRead, sheets = [], fault } = state.sample;
     const [sheet, ...others] = sheets;
     const isFirst = others.length > 0 && 'url' in location && !location.url.includes('#');
     const told = isFirst ? [...warnings, WORDS.sheets(sheet as string, others)] : warnings;
     const said = told.map(
       (one): Note => ({ input: id, text: `${name}: ${saidOf({ sentence: one })}`, isFault: false, mayReadMore: false }),
     );
+    if (fault !== undefined)
+      return [{ input: id, text: `${name}: ${saidOf(fault)} ${WORDS.untilFault}`, isFault: true, mayReadMore: false }, ...said];
     if (fields.length > 0) return said;
     const text = `${name}: ${complete ? WORDS.noFields : WORDS.noneWhole(bytesRead)}`;
     return [...said, { input: id, text, isFault: false, mayReadMore: !complete }];

@@ -138,6 +138,23 @@ test('a relative path of the mapping directory', async () => {
   expect((await ask({ location: 'beside.csv' })).status).toBe(400);
 });
 
+test.each<[string, string | Uint8Array, readonly string[], number, object]>([
+  ['middle.json', '[{"id":1},\n{"id":oops}]', ['[*] object', '[*].id value integer'], 1, { line: 2, column: 7 }],
+  ['middle.jsonl', '{"id":1}\n{"id":2\n{"id":3}\n', ['.id value integer'], 1, { line: 3, column: 1 }],
+  [
+    'middle.xml',
+    '<a>\n<b id="1"/><b id="2"/>\n<b></a>',
+    ['.a object', '.a.b list', '.a.b[*] object', '.a.b[*]@id value integer'],
+    2,
+    { line: 3 },
+  ],
+  ['middle.csv', 'id,name\n1,Ann\n2,"Bob"x\n', ['.id value text', '.name value text'], 0, { line: 3 }],
+])('what stands before a fault has fields: %s', async (name, content, fields, records, place) => {
+  const sample = await sampleOf(name, content);
+  expect(shapeOf(sample)).toEqual(fields);
+  expect(sample).toMatchObject({ records, complete: false, fault: { code: 'source/malformed', place: { input: name, ...place } } });
+});
+
 test('only the beginning is read, and more of it if asked', async () => {
   const rows = Array.from({ length: 6_000 }, (_, i) => `${i},${'x'.repeat(20)}${i}`).join('\n');
   const first = await sampleOf('long.csv', `id,name\n${rows}\n`);
@@ -147,8 +164,9 @@ test('only the beginning is read, and more of it if asked', async () => {
 
 test.each<[string, string | undefined, object, number, RegExp]>([
   ['missing.csv', undefined, {}, 400, /missing\.csv/],
-  ['broken.json', '{"a": [1, 2}', {}, 400, /line 1.*column 12|"column":12/],
-  ['broken.xml', '<a><b></a>', {}, 400, /broken\.xml/],
+  ['broken.json', '{"a" 1, "b": 2}', {}, 400, /"column":6/],
+  ['several.json', '{"a": 1}\n{"a": 2}', {}, 400, /"line":2.*JSON Lines/],
+  ['broken.xml', '<a', {}, 400, /broken\.xml/],
   ['notes.txt', 'hello', {}, 400, /notes\.txt/],
   ['people.csv', 'id\n1\n', { encoding: 'EBCDIC-9' }, 400, /EBCDIC-9/],
   ['people.csv', 'id\n1\n', { format: 'docx' }, 400, /format/],

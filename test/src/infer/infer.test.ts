@@ -101,6 +101,26 @@ describe('the beginning of JSON', () => {
     }
   });
 
+  test('wherever it is wrong, the text before has a tree as one that breaks off', () => {
+    const deep = '['.repeat(600);
+    const wrong = [...DOCUMENT].flatMap((_, at) =>
+      [...'{}[],:"\\x1 '].map((one) => `${DOCUMENT.slice(0, at)}${one}${DOCUMENT.slice(at + 1)}`),
+    );
+    let faults = 0;
+    for (const text of [...wrong, deep, `{"a":${deep}`]) {
+      try {
+        readJson(text, true, 100);
+      } catch (error) {
+        faults++;
+        if (!(error instanceof JsonBeginningError)) throw error;
+        const before = text.slice(0, error.offset);
+        readJson(before, false, 100);
+        readJsonSequence(before, false, 100);
+      }
+    }
+    expect(faults).toBeGreaterThan(wrong.length / 2);
+  });
+
   test.each([
     ['{"a":1}\n{"a":2}\n', [{ a: 1 }, { a: 2 }], true],
     ['{"a":1}{"a":\n2}', [{ a: 1 }, { a: 2 }], true],
