@@ -38,6 +38,11 @@ export const refusedEntryFault = ({ kind, input }: ArchiveName, entry: string, r
     hint: 'Unpack it',
   });
 
+/** @throws Fault source/refused — the name of the entry is that of an archive or a compressed file @param shown the name for messages */
+export function assertNotPacked(archive: ArchiveName, entry: string, shown: string): void {
+  if (/\.(?:zip|gz|tgz|tar|xz|txz|bz2|zst|7z|rar)$/i.test(entry)) throw refusedEntryFault(archive, shown, 'it is packed itself');
+}
+
 export const damagedFault = ({ kind, input }: ArchiveName, byte: number, reason: string, cause?: unknown): Fault =>
   new Fault('source/malformed', `The ${kind} archive is damaged: ${reason}`, {
     place: { input, byte },

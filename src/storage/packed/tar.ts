@@ -6,6 +6,7 @@
 import { excerpt } from '../../core/fault.ts';
 import {
   type ArchiveName,
+  assertNotPacked,
   CUT_OFF,
   damagedFault,
   emptyFault,
@@ -52,7 +53,10 @@ export async function* untar(chunks: Chunks, input: string): Chunks {
       const isFile = (type === '0' || type === '\0' || type === '7' || type === 'S') && !name.endsWith('/') && !isAttributes(name);
       if (isFile && type === 'S') throw refusedEntryFault(archive, excerpt(name), 'it is sparse');
       if (isFile && found !== undefined) throw severalFault(archive, [excerpt(found), excerpt(name)]);
-      if (isFile) found = name;
+      if (isFile) {
+        assertNotPacked(archive, name, excerpt(name));
+        found = name;
+      }
       for await (const chunk of contentOf(reader, bytes, archive)) if (isFile) yield chunk;
     }
     if (found === undefined) throw emptyFault(archive);

@@ -10,6 +10,7 @@ import { excerpt, Fault } from '../../core/fault.ts';
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault } from '../../core/limits.ts';
 import {
   type ArchiveName,
+  assertNotPacked,
   CUT_OFF,
   damagedFault,
   emptyFault,
@@ -69,7 +70,10 @@ export async function* unzip(chunks: Chunks, input: string, ratio: number): Chun
       const entry = await readHeader(reader, archive);
       const skipped = entry.name.endsWith('/') || isAttributes(entry.name);
       if (found !== undefined && !skipped) throw severalFault(archive, [found.shown, entry.shown]);
-      if (!skipped) found = entry;
+      if (!skipped) {
+        assertNotPacked(archive, entry.name, entry.shown);
+        found = entry;
+      }
       for await (const chunk of contentOf(entry, reader, archive, ratio)) if (!skipped) yield chunk;
     }
     if (found === undefined) throw emptyFault(archive);

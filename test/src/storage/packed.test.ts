@@ -189,6 +189,12 @@ describe('zip', () => {
     ['an encrypted file', zip({ name: 'a.csv', content: 'a', flags: 1 }), 'source/refused', 'encrypted'],
     ['a file packed by another method', zip({ name: 'a.csv', content: 'a', method: 12 }), 'source/refused', 'method 12'],
     ['a file of unknown length', zip({ name: 'a.csv', content: 'a', stored: true, flags: 8 }), 'source/refused', 'size'],
+    [
+      'another archive',
+      zip({ name: 'a.csv.ZIP', content: 'PK' }),
+      'source/refused',
+      '"a.csv.ZIP" of the zip archive cannot be read: it is packed itself',
+    ],
     ['a wrong checksum', zip({ name: 'a.csv', content: 'a', checksum: 7 }), 'source/malformed', 'checksum'],
   ])('with %s is refused with the reason', async (_, archive, code, message) => {
     expect(await faultOf(readZip(archive))).toMatchObject({ code, message: expect.stringContaining(message) });
@@ -270,6 +276,12 @@ describe('tar', () => {
       message: expect.stringContaining('"a.csv" and "b.csv"'),
     });
     expect((await faultOf(readTar(await tar({ 'a/': '' })))).message).toContain('no file');
+  });
+
+  test('with another archive is refused', async () => {
+    expect((await faultOf(readTar(await tar({ 'a.csv.gz': 'a' })))).message).toBe(
+      'The file "a.csv.gz" of the tar archive cannot be read: it is packed itself',
+    );
   });
 });
 
