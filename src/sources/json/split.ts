@@ -12,7 +12,7 @@ import { depthFault } from '../../core/limits.ts';
 import { CLOSE, DELIMITERS, hex, isDigit, isLossyFraction, LINE_FEED, LONG_DIGITS, MARKS, OPEN, POINT, passText, QUOTE } from './bytes.ts';
 import type { PathAutomaton } from './path/automaton.ts';
 import type { SlotReader } from './slots/reader.ts';
-import { adviceFor, JsonSyntaxError, parseJson, parseName } from './text.ts';
+import { adviceFor, JsonSyntaxError, NO_CLOSING_QUOTE, parseJson, parseName } from './text.ts';
 import { JsonWindow } from './window.ts';
 
 /** Levels of nesting that a document may have, so that no later step exceeds the stack. */
@@ -58,6 +58,9 @@ const PIECE = 4;
 const PIECE_STRING = 5;
 const PIECE_SCALAR = 6;
 const READ_PIECE = 7;
+
+/** Of a piece whose end is missing, so much is looked at. */
+const CHECKED_BYTES = 4 * 2 ** 20;
 
 /** If the slot reader refuses more pieces than it takes by this number, it is asked no more. */
 const MAX_REFUSED = 64;
@@ -155,10 +158,33 @@ export class JsonSplitter extends JsonWindow {
       return parseJson(text, this.exact || (this.long && LONG_NUMBER.test(text)));
     } catch (error) {
       if (!(error instanceof JsonSyntaxError)) throw error;
-      this.line = this.pieceLine;
-      for (let i = 0; i < error.offset; i++) if (text.charCodeAt(i) === 10) this.line++;
-      this.mode = PIECE;
-      return this.fail(error.message, this.first + error.offset, error.hint);
+      return this.failIn(text, error, error.hint);
+    }
+  }
+
+  /** @param text of the piece */
+  private failIn(text: string, { message, offset }: JsonSyntaxError, hint: string | undefined): never {
+    this.line = this.pieceLine;
+    for (let i = 0; i < offset; i++) if (text.charCodeAt(i) === 10) this.line++;
+    this.mode = PIECE;
+    return this.fail(message, this.first + offset, hint);
+  }
+
+  /**
+   * Its end is missing: a bracket that is not closed shows where the next value begins, since brackets were only counted so far.
+   *
+   * @throws Fault source/malformed — the piece is wrong before what is there of it ends
+   */
+  private checkOpenPiece(): void {
+    if (this.mode !== PIECE && this.mode !== PIECE_STRING) return;
+    const text = this.window.toString('latin1', this.first, Math.min(this.end, this.first + CHECKED_BYTES));
+    try {
+      parseJson(text, true);
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError)) throw error;
+      // A text, number or literal at the end may be cut off.
+      if (error.message === NO_CLOSING_QUOTE || /^[\w.+-]{0,400}$/.test(text.slice(error.offset, error.offset + 401))) return;
+      this.failIn(text, error, error.message.includes('","') ? 'A bracket before it is probably not closed' : error.hint);
     }
   }
 
@@ -257,6 +283,7 @@ export class JsonSplitter extends JsonWindow {
   }
 
   private truncated(): never {
+    this.checkOpenPiece();
     const open = this.depth + (this.mode === PIECE || this.mode === PIECE_STRING ? this.pieceDepth : 0);
     const what =
       this.mode === STRING || this.mode === NAME || this.mode === PIECE_STRING
@@ -552,6 +579,7 @@ export class JsonSplitter extends JsonWindow {
 
   /** Refuses the current value as too large. */
   private refuse(limitBytes: number): never {
+    if (this.lines) this.checkOpenPiece();
     const hint = this.mode >= PIECE ? this.automaton?.advice : undefined;
     throw new Fault('limit/exceeded', `A record or value of the JSON document is larger than ${limitBytes} bytes`, {
       place: this.placeOf(this.first),

@@ -101,6 +101,8 @@ export class JsonSyntaxError extends Error {
   }
 }
 
+export const NO_CLOSING_QUOTE = 'A text has no closing quote';
+
 export const CONTROL_HINT = 'Write it as an escape, such as \\n, or add the closing quote that is missing before it';
 
 /** A hint for the character `found` where a value or a name was expected; undefined: none. */
@@ -265,7 +267,7 @@ class ExactParser {
         plain = false;
         i++;
       } else if (c < 32) this.fail('A text has a control character in it', i, CONTROL_HINT);
-      if (i >= text.length) this.fail('A text has no closing quote', from);
+      if (i >= text.length) this.fail(NO_CLOSING_QUOTE, from);
     }
     this.at = i + 1;
     if (plain) return text.slice(from + 1, i);

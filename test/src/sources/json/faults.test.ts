@@ -16,6 +16,8 @@ describe('a malformed document', () => {
     ['ends within an escape', '{"r":[{"a":"x\\u00', /within a text/, 17, 1, 0],
     ['ends within a skipped text', '{"s":"x', /within a text/, 7, 1, 0],
     ['ends after a colon', '{"s":', /1 bracket open/, 5, 1, 0],
+    ['does not close a record', '{"r":[{"a":1,\n"b":[1]\n,{"a":2}]}', /has "{" where a name/, 23, 3, 0],
+    ['does not close an array in a record', '{"r":[{"a":[1\n},{"a":2}]}', /has "}" where "," or "]"/, 14, 2, 0],
     ['has something after its end', '{"r":[]}\n}', /follows the end of the JSON document: "}"/, 9, 2, 0],
     ['has a second document after its end', '{"r":[{"a":1}]}\n{"r":[]}', /follows the end/, 16, 2, 1],
     ['lacks a comma between records', '{"r":[{"a":1} {"a":2}]}', /has "{" where "," or "]"/, 14, 1, 1],
@@ -50,6 +52,23 @@ describe('a malformed document', () => {
       const fault = await faultOf(read({ document, iterators: ['$.r[*]'], chunk }));
       expect([chunk, fault.code, fault.message]).toEqual([chunk, 'source/malformed', expect.stringMatching(message)]);
       expect([chunk, fault.place]).toEqual([chunk, { input: 'input.json', byte, line, record }]);
+    }
+  });
+
+  test.each<[string, string, RegExp, number, number]>([
+    ['a bracket', '{"a":1}\n{"a":2\n{"a":3}\n', /has "{" where "," or "}"/, 15, 3],
+    ['two brackets', '{"a":1}\n{"a":[2\n{"a":3}\n{"a":4}', /has "{" where "," or "]"/, 16, 3],
+    ['a bracket, before a large rest', `{"a":1}\n{"a":2\n${'{"a":3}\n'.repeat(1_000)}`, /has "{" where "," or "}"/, 15, 3],
+    ['the last bracket', '{"a":1}\n{"a":2', /ends too early, with 1 bracket open/, 14, 2],
+    ['the end of a text', '{"a":1}\n{"a":"\\u00', /ends too early, within a text/, 18, 2],
+    ['the end of a literal', '{"a":1}\n{"a":fal', /ends too early, with 1 bracket open/, 16, 2],
+    ['the end of a number', '{"a":1}\n{"a":-1.', /ends too early, with 1 bracket open/, 16, 2],
+  ])('of several values lacks %s, and is refused with its place', async (_name, document, message, byte, line) => {
+    for (const chunk of [1 << 20, 1, 2, 3, 7]) {
+      const reading = { jsonLines: true, maxRecordBytes: 200 };
+      const fault = await faultOf(read({ document, iterators: ['$[*]'], reading, chunk }));
+      expect([chunk, fault.code, fault.message]).toEqual([chunk, 'source/malformed', expect.stringMatching(message)]);
+      expect([chunk, fault.place]).toEqual([chunk, { input: 'input.json', byte, line, record: 1 }]);
     }
   });
 
