@@ -11,6 +11,21 @@ export async function fastest(limitMs: number, measure: () => Promise<number>, t
   return least;
 }
 
+/** Milliseconds of the processor's time that `act` takes in this process: how busy the machine is does not count. */
+export async function processorMs(act: () => unknown): Promise<number> {
+  const before = process.cpuUsage();
+  await act();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** Milliseconds that `act` takes. */
+export async function elapsedMs(act: () => unknown): Promise<number> {
+  const begun = performance.now();
+  await act();
+  return performance.now() - begun;
+}
+
 /** Milliseconds from a signal, which comes while `run` is under way, to its end by that. */
 export async function endBySignal(run: (signal: AbortSignal) => Promise<unknown>): Promise<number> {
   const controller = new AbortController();

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { formatDiagnostic } from '../../../src/mapping/model/diagnostics.ts';
 import type { Expression, TermMap } from '../../../src/mapping/model/model.ts';
 import { readMapping } from '../../../src/mapping/parse/read.ts';
+import { processorMs } from '../../support/fastest.ts';
 
 const PREFIXES = `@prefix rml: <http://w3id.org/rml/> . @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix old: <http://semweb.mmlab.be/ns/rml#> .
 @prefix ql: <http://semweb.mmlab.be/ns/ql#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> . @prefix ex: <http://e/> .
@@ -290,9 +291,8 @@ describe('documents', () => {
 
   test('ten thousand triples maps are read in seconds', async () => {
     const text = Array.from({ length: 10_000 }, (_, i) => `<m${i}> ${SOURCE} ; rml:subjectMap [ rml:template "{a}" ] .\n`).join('');
-    const start = performance.now();
-    expect((await read(text)).mapping.triplesMaps).toHaveLength(10_000);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    const took = await processorMs(async () => expect((await read(text)).mapping.triplesMaps).toHaveLength(10_000));
+    expect(took).toBeLessThan(10_000);
   });
 });
 

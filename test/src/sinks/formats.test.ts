@@ -7,6 +7,7 @@ import { parse as parseOxigraph } from 'oxigraph';
 import { toBytes } from '../../../src/core/text.ts';
 import { eachStatement } from '../../../src/nquads/terms.ts';
 import { FORMAT_EXTENSION, OUTPUT_FORMATS, type OutputFormat, SERIALIZATIONS } from '../../../src/sinks/sink.ts';
+import { processorMs } from '../../support/fastest.ts';
 import { soakTest, test } from '../../support/jest/extent.ts';
 import { Random } from '../../support/random.ts';
 import { randomDataset, type Statement } from '../../support/random-dataset.ts';
@@ -162,10 +163,11 @@ _:b <http://e/p> <e:thing> .
 
 test.each(SERIALIZATIONS)('%s does not hang at an IRI of 400,000 characters', async (format) => {
   const long = `<http://e/${'x'.repeat(400_000)}/>`;
-  const started = performance.now();
-  const [text = ''] = await convert(format, [`${long} <http://e/p> ${long} .\n`]);
-  expect(performance.now() - started).toBeLessThan(2_000);
-  expect(text.length).toBeGreaterThan(800_000);
+  const took = await processorMs(async () => {
+    const [text = ''] = await convert(format, [`${long} <http://e/p> ${long} .\n`]);
+    expect(text.length).toBeGreaterThan(800_000);
+  });
+  expect(took).toBeLessThan(2_000);
 });
 
 test('RDF/XML declares the prefixes of the mapping at the root and other namespaces at the element', async () => {
