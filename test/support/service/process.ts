@@ -24,7 +24,7 @@ export interface ServiceProcess {
   stderr(): string;
   kill(signal: NodeJS.Signals): void;
   readonly exited: Promise<Exit>;
-  /** Sends SIGTERM, and SIGKILL after ten seconds. */
+  /** Sends SIGTERM, and SIGKILL when the time is over that operations give (docs/operations.md). */
   stop(): Promise<Exit>;
   /** The first log line with `message`, now or later. @throws after a minute, with the whole log */
   waitForLog(message: string, where?: (line: LogLine) => boolean): Promise<LogLine>;
@@ -41,6 +41,8 @@ export interface ServiceOptions {
   readonly cwd: string;
 }
 
+/** `stop_grace_period` of docker-compose.yml. */
+const STOP_MS = 45_000;
 const PROGRAM = join(PROJECT_ROOT, 'bin', 'quadmill.js');
 
 /** Starts `quadmill serve` without waiting. */
@@ -80,7 +82,7 @@ export function spawnService({ program = PROGRAM, command, args = [], env, cwd }
     exited,
     async stop() {
       child.kill('SIGTERM');
-      const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
+      const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
       const exit = await exited;
       clearTimeout(late);
       return exit;
