@@ -84,6 +84,8 @@ export function FilesForm({ show }: { readonly show: (shown: Shown) => void }): 
           key={input.source}
           label={WORDS.location(input.name)}
           value={locationOf(input)}
+          // Where the mapping is says what stands here.
+          readOnly={etag !== undefined && mapping === undefined && trouble === undefined}
           hint={hintOf(checks[input.source])}
           error={locationOf(input).trim() === '' ? WORDS.missing : errorOf(checks[input.source])}
           onChange={({ target }) => {

@@ -92,6 +92,30 @@ studio.soakTest(
   { scheme: 'dark' },
 );
 
+studio.test('a location is written when it is known where the mapping is', async (visit) => {
+  const { page, prefix, saveMapping, expectError } = visit;
+  expectError(/studio\/samples/);
+  const name = `${prefix}late.ttl`;
+  expect(await saveMapping(name, mappingOf(`${prefix}people.csv`))).toBe(201);
+  await page.goto(`/studio/#/files/${name}`);
+  const run = page.getByRole('button', { name: 'Run', exact: true });
+  await run.waitFor();
+  let answer = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(`**/studio/mappings/${name}*`, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await run.click();
+  const location = locationIn(page.getByRole('dialog', { name: `Run ${name}` }));
+  expect(await location.isEditable()).toBe(false);
+  answer();
+  await location.fill('/elsewhere.csv');
+  expect(await location.inputValue()).toBe('/elsewhere.csv');
+});
+
 studio.soakTest('a run is followed, found again after a reload, and cancelled', async (visit) => {
   const { page } = visit;
   const { dialog } = await opened(visit);
