@@ -53,8 +53,8 @@ export function followSamples(editor: Editor): Samples {
   const before = editor.get().schema;
   const asked = new Map<Id, Asked>();
 
-  /** Read by the last sample, and items beside it. */
-  const lookedUp = new Map<Id, { readonly sample: Sample; readonly items: readonly LookedUp[] }>();
+  /** The last sample, once it has come, and items that are shown beside it. */
+  const lookedUp = new Map<Id, { readonly sample?: Sample; readonly items: readonly LookedUp[] }>();
 
   const put = (input: Id, state: SampleState | undefined): void => {
     const states = new Map(store.get());
@@ -65,11 +65,12 @@ export function followSamples(editor: Editor): Samples {
     editor.setSchema(new Map([...before, ...schemaOf(states)]), namespaces);
   };
   const show = (id: Id, item: LookedUp): void => {
-    const known = lookedUp.get(id);
-    if (known === undefined) return;
-    const items = [...known.items, item].slice(-MOST_LOOKED_UP);
-    lookedUp.set(id, { ...known, items });
-    put(id, { kind: 'read', sample: withItems(known.sample, items) });
+    if (!asked.has(id)) return;
+    const { sample, items: before = [] } = lookedUp.get(id) ?? {};
+    const items = [...before, item].slice(-MOST_LOOKED_UP);
+    lookedUp.set(id, { ...(sample !== undefined && { sample }), items });
+    // A sample that is on its way takes it up when it comes.
+    if (sample !== undefined) put(id, { kind: 'read', sample: withItems(sample, items) });
   };
   const read = (input: Input, deeper: boolean): void => {
     asked.get(input.id)?.controller.abort();
