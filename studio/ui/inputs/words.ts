@@ -77,7 +77,7 @@ export const WORDS = {
   uploading: (name: string): string => `Uploading ${name}`,
   uploaded: (name: string): string => `Uploaded ${name}`,
   percent: (sent: string, all: string): string => `${sent} of ${all}`,
-  untilFault: 'The fields are of what stands before. A run ends there.',
+  untilFault: 'Only fields before that place are shown. A run would end there.',
   unreadable: (name: string): string =>
     `${name} has no ending that the studio knows. Give it that of its format, such as .csv, .json, .jsonl, .xml or .xlsx, and add it again.`,
   conflict: (name: string): string => `There is another file named ${name} on the service.`,

@@ -338,7 +338,7 @@ studio.test('what cannot be read says why and where, and what is left out of an 
   ]);
   const notes = page.getByRole('region', { name: 'What is to be known of the inputs' });
   const told = (name: string, text: string) => notes.getByText(`${prefix}${name}: ${text}`).waitFor();
-  await told('broken.json', 'Line 2, column 7: No JSON value stands here. The fields are of what stands before. A run ends there.');
+  await told('broken.json', 'Line 2, column 7: No JSON value stands here. Only fields before that place are shown. A run would end there.');
   await told(
     'lines.json',
     'Line 2, column 1: There is more behind the value. One document holds one value. Several, one a line (JSON Lines)',
