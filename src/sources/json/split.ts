@@ -12,7 +12,7 @@ import { depthFault } from '../../core/limits.ts';
 import { CLOSE, DELIMITERS, hex, isDigit, isLossyFraction, LINE_FEED, LONG_DIGITS, MARKS, OPEN, POINT, passText, QUOTE } from './bytes.ts';
 import type { PathAutomaton } from './path/automaton.ts';
 import type { SlotReader } from './slots/reader.ts';
-import { adviceFor, JsonSyntaxError, NO_CLOSING_QUOTE, parseJson, parseName } from './text.ts';
+import { adviceFor, errorBeforeEnd, JsonSyntaxError, parseJson, parseName } from './text.ts';
 import { JsonWindow } from './window.ts';
 
 /** Levels of nesting that a document may have, so that no later step exceeds the stack. */
@@ -178,14 +178,9 @@ export class JsonSplitter extends JsonWindow {
   private checkOpenPiece(): void {
     if (this.mode !== PIECE && this.mode !== PIECE_STRING) return;
     const text = this.window.toString('latin1', this.first, Math.min(this.end, this.first + CHECKED_BYTES));
-    try {
-      parseJson(text, true);
-    } catch (error) {
-      if (!(error instanceof JsonSyntaxError)) throw error;
-      // A text, number or literal at the end may be cut off.
-      if (error.message === NO_CLOSING_QUOTE || /^[\w.+-]{0,400}$/.test(text.slice(error.offset, error.offset + 401))) return;
+    const error = errorBeforeEnd(text);
+    if (error !== undefined)
       this.failIn(text, error, error.message.includes('","') ? 'A bracket before it is probably not closed' : error.hint);
-    }
   }
 
   /** Reads the current piece into slots. False: it has to be parsed. */

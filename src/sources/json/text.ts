@@ -101,7 +101,7 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-export const NO_CLOSING_QUOTE = 'A text has no closing quote';
+const NO_CLOSING_QUOTE = 'A text has no closing quote';
 
 export const CONTROL_HINT = 'Write it as an escape, such as \\n, or add the closing quote that is missing before it';
 
@@ -131,6 +131,18 @@ export function parseJson(text: string, exact: boolean): unknown {
     // Engines report the place of the error differently; the strict parser below determines it exactly.
     new ExactParser(text).parse();
     throw new JsonSyntaxError('The JSON document is not well-formed', 0);
+  }
+}
+
+/** What is wrong with the beginning of a JSON text; undefined: nothing. A text, number or literal at its end may be cut off. */
+export function errorBeforeEnd(text: string): JsonSyntaxError | undefined {
+  try {
+    parseJson(text, true);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    const isCut = error.message === NO_CLOSING_QUOTE || /^[\w.+-]{0,400}$/.test(text.slice(error.offset, error.offset + 401));
+    return isCut ? undefined : error;
   }
 }
 
