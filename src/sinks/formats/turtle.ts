@@ -22,11 +22,11 @@ const BARE: ReadonlyMap<string, RegExp> = new Map([
 
 /** @param prefixes prefix → namespace IRI, as ordinary text */
 export function turtle(prefixes: Readonly<Record<string, string>> = {}): Conversion {
-  const names = new Map<string, string>();
+  const names = new Map<string, Names>();
   let pending = '';
   for (const [prefix, namespace] of Object.entries(prefixes)) {
     if (findNotInIri(namespace) !== -1) continue;
-    names.set(toBytes(namespace), toBytes(prefix));
+    addName(names, toBytes(prefix), toBytes(namespace));
     pending += `@prefix ${toBytes(prefix)}: <${toBytes(namespace)}> .\n`;
   }
   if (pending !== '') pending += '\n';
@@ -35,8 +35,8 @@ export function turtle(prefixes: Readonly<Record<string, string>> = {}): Convers
     if (isTriple(term)) return mapTriple(term, resource, object);
     if (names.size === 0) return term;
     const local = localStart(term);
-    const prefix = local === term.length - 1 ? undefined : names.get(term.slice(1, local));
-    return prefix === undefined ? term : `${prefix}:${term.slice(local, -1)}`;
+    const known = local === term.length - 1 ? undefined : names.get(term.slice(1, local));
+    return known === undefined ? term : prefixedName(term, local, known);
   };
   const object = (term: string): string => {
     if (term[0] !== '"') return resource(term);
@@ -65,6 +65,37 @@ export function turtle(prefixes: Readonly<Record<string, string>> = {}): Convers
     },
     end: () => pending + close(),
   };
+}
+
+/** The namespaces whose last segment begins at the same place: `http://example.org/obo/` and `http://example.org/obo/GO_`. */
+interface Names {
+  /** Of the namespace that ends there. */
+  prefix?: string;
+  /** Of those that go on, with their rest (`GO_`); the longest first. */
+  readonly longer: (readonly [rest: string, prefix: string])[];
+}
+
+function addName(names: Map<string, Names>, prefix: string, namespace: string): void {
+  const term = `<${namespace}>`;
+  const local = localStart(term);
+  const base = term.slice(1, local);
+  const known = names.get(base) ?? { longer: [] };
+  names.set(base, known);
+  const rest = term.slice(local, -1);
+  if (rest === '') known.prefix = prefix;
+  else {
+    known.longer.push([rest, prefix]);
+    known.longer.sort(([a], [b]) => b.length - a.length);
+  }
+}
+
+/** @param local where the last segment of `term` begins */
+function prefixedName(term: string, local: number, { prefix, longer }: Names): string {
+  for (const [rest, name] of longer) {
+    const from = local + rest.length;
+    if (from < term.length - 1 && term[from] !== '-' && term.startsWith(rest, local)) return `${name}:${term.slice(from, -1)}`;
+  }
+  return prefix === undefined ? term : `${prefix}:${term.slice(local, -1)}`;
 }
 
 /** Where an IRI can be split: the rest needs no escape in a prefixed name and does not begin with a hyphen. */

@@ -170,6 +170,18 @@ test.each(SERIALIZATIONS)('%s does not hang at an IRI of 400,000 characters', as
   expect(took).toBeLessThan(2_000);
 });
 
+test.each(['turtle', 'trig', 'n3'] as const)(
+  '%s uses a prefix whose namespace ends within a segment, the longest that fits',
+  async (format) => {
+    const names = ['http://e/ns/ab1', 'http://e/ns/b', 'http://e/ns/a', 'http://e/nx', 'http://e/ns/a-b', 'http://e/n', 'http://e/nx/y'];
+    const lines = names.map((name) => `<${name}> <http://e/p> "1" .\n`).join('');
+    const [text = ''] = await convert(format, [lines]);
+    const subjects = [...text.matchAll(/^(\S+) e:p/gm)].map(([, subject]) => subject);
+    // Neither an empty local name nor one that begins with a hyphen is written.
+    expect(subjects).toEqual(['longer:b1', 'ex:b', 'ex:a', 'half:x', 'ex:a-b', 'e:n', '<http://e/nx/y>']);
+  },
+);
+
 test('RDF/XML declares the prefixes of the mapping at the root and other namespaces at the element', async () => {
   const [text = ''] = await convert('rdfxml', [
     toBytes(

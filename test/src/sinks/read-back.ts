@@ -44,6 +44,9 @@ export const PREFIXES = {
   http: 'http://wrong/http/',
   ü: 'http://é.example/ü/',
   '': 'http://e/a/',
+  // Namespaces that end within a segment, one longer than the other.
+  half: 'http://e/n',
+  longer: 'http://e/ns/a',
   unusable: 'http://e/a b',
 };
 
