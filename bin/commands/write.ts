@@ -11,7 +11,7 @@ import { redact } from '../../src/core/redact.ts';
 import type { RejectedStatement } from '../../src/nquads/statement.ts';
 import { makeTemporaryDirectory } from '../../src/storage/local/directory.ts';
 import { TARGET_TYPES, type TargetType, UPDATE_SCOPES, WRITE_MODES } from '../../src/targets/target.ts';
-import type { WriteReport, WriteRequest } from '../../src/write/request.ts';
+import { WRITE_SYNTAXES, type WriteReport, type WriteRequest, type WriteSyntax } from '../../src/write/request.ts';
 import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../command-line.ts';
 import { EXIT, failed } from '../exit.ts';
 import { interruptible } from '../interruption.ts';
@@ -24,7 +24,7 @@ const WRITE: Command = {
   name: 'write',
   usage: 'write FILE… --target URL [options]',
   summary:
-    'Writes files of N-Quads (.nq, .nq.gz), by path or URL, to a triple store or a property graph; to the latter also nodes and edges as CSV.',
+    'Writes files of statements (.nq, .nt, .ttl, .trig, also compressed), by path or URL, to a triple store or a property graph; to the latter also nodes and edges as CSV. - is standard input.',
   options: {
     target: { value: 'URL', summary: 'the graph database, default the variable TRIPLESTORE_ENDPOINT; a directory for the embedded store' },
     type: {
@@ -37,7 +37,12 @@ const WRITE: Command = {
     scope: { value: 'SCOPE', choices: UPDATE_SCOPES, summary: 'what an update replaces, default the variable UPDATE_SCOPE, else property' },
     username: { value: 'NAME', summary: 'user of the target, default the variable TRIPLESTORE_USERNAME' },
     'password-file': { value: 'FILE', summary: "file with that user's password, default the variable TRIPLESTORE_PASSWORD" },
-    rejected: { value: 'FILE', summary: 'where rejected statements go, as lines of JSON, default rejected.ndjson' },
+    'input-format': {
+      value: 'FORMAT',
+      choices: WRITE_SYNTAXES,
+      summary: 'syntax of the files, if their names do not tell it; of standard input, default nquads',
+    },
+    rejected: { value: 'FILE', summary: 'file to which rejected statements are appended, as lines of JSON, default rejected.ndjson' },
     'max-rejected': { value: 'N', summary: 'give up after more than N rejected statements' },
     'patience-seconds': {
       value: 'N',
@@ -47,10 +52,12 @@ const WRITE: Command = {
   },
   notes: `The other options of the graph writer (TRIPLESTORE_CA, SKOLEM_BASE_IRI, …) are environment variables, as for the service.
 Writing a file twice does no harm: after an interruption, write it again.
+A line that is not a statement is rejected, like a statement with a term that no store takes. Turtle and TriG end at their first error.
 
 Exit codes: 0 done, 1 the write failed, 2 the command line is wrong, 130 interrupted.
 
   quadmill write graph.nq --target ./store
+  quadmill run people.ttl | quadmill write - --target ./store
   quadmill write graph.nq.gz --target http://localhost:3030/ds --type fuseki --mode update
   TRIPLESTORE_PASSWORD=… quadmill write graph.nq --target neo4j://localhost --username neo4j`,
 };
@@ -85,10 +92,14 @@ export const write = commandOf(WRITE, async (parsed) => {
 
 function requestOf(parsed: Parsed, snapshot: Snapshot, spillDirectory: string): WriteRequest {
   const settings = writeSettingsOf(snapshot, process.cwd());
+  const syntax = parsed.value('input-format') as WriteSyntax | undefined;
   return {
     ...settings,
     runId: 'command-line',
-    inputs: parsed.positionals,
+    inputs: inputsOf(parsed.positionals),
+    syntaxes: WRITE_SYNTAXES,
+    syntax,
+    standardInput: syntax ?? 'nquads',
     workingDirectory: process.cwd(),
     target: targetOf(snapshot, undefined),
     reach: undefined,
@@ -98,6 +109,14 @@ function requestOf(parsed: Parsed, snapshot: Snapshot, spillDirectory: string): 
     spillDirectory: join(spillDirectory, 'spill'),
     resume: undefined,
   };
+}
+
+/** @throws UsageError — standard input is named twice, or is a terminal */
+function inputsOf(urls: readonly string[]): readonly string[] {
+  const count = urls.filter((url) => url === '-').length;
+  if (count > 1) throw new UsageError(`- is given ${count} times, and standard input can be read once`);
+  if (count === 1 && process.stdin.isTTY) throw new UsageError('- reads standard input, which is a terminal here: pipe something into it');
+  return urls;
 }
 
 function snapshotOf(parsed: Parsed): Snapshot {
@@ -129,7 +148,8 @@ function typeByUrl(target: string): TargetType {
 
 async function executeRequest(request: WriteRequest, parsed: Parsed, signal: AbortSignal): Promise<number> {
   const { executeWrite } = await import('../../src/write/write.ts');
-  const log = new RejectionLog(parsed.value('rejected') ?? 'rejected.ndjson');
+  const log = new RejectionLog(parsed.value('rejected') ?? 'rejected.ndjson', 'append');
+  const time = new Date().toISOString();
   const first: RejectedStatement[] = [];
   const line = progressLine();
   let waiting = false;
@@ -140,7 +160,7 @@ async function executeRequest(request: WriteRequest, parsed: Parsed, signal: Abo
       progress: ({ statements, quadsWritten, bytesRead }) => line.update({ records: statements, quads: quadsWritten, bytesRead }),
       reject: (rejected) => {
         if (first.length < MAX_SHOWN) first.push(rejected);
-        log.addRow(rejected);
+        log.addRow({ time, ...rejected });
       },
       waiting: (failure) => {
         if (waiting === (failure?.lasting ?? false)) return;

@@ -53,7 +53,11 @@ const LANG_STRING = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>';
 const RDF_1_2 = { at: 0, hint: 'Stores are given RDF 1.1; write the statement without it' };
 const TRIPLE_TERM_HINT =
   'The embedded store, Apache Jena Fuseki and property graphs take such terms; for another target, write the statement without it';
+const DATATYPE_HINT = 'N-Quads has no prefixes: write the datatype in full, as ^^<http://www.w3.org/2001/XMLSchema#integer>';
 const LANGUAGE_HINT = 'Expected a BCP 47 tag such as "en" or "pt-BR"';
+
+/** Bytes behind a language tag. */
+const ENDS_TAG: ReadonlySet<number> = new Set([TAB, LF, CR, SPACE, QUOTE, HASH, CLOSE, DOT, LESS, GREATER]);
 
 /** Cache of recent IRIs: most predicates, datatypes and graphs repeat. Each is one string, not a slice of a larger one. */
 const RECENT = 1024;
@@ -66,11 +70,13 @@ const MAX_DEPTH = 100;
 export class NotNQuads extends Error {
   readonly at: number;
   readonly expected: string;
+  readonly hint: string | undefined;
 
-  constructor(at: number, expected: string) {
+  constructor(at: number, expected: string, hint?: string) {
     super(`${expected} expected`);
     this.at = at;
     this.expected = expected;
+    this.hint = hint;
   }
 }
 
@@ -136,6 +142,8 @@ export class LineReader {
     at = this.#blanks(at);
     this.graph = '';
     if (bytes[at] !== DOT) {
+      if (bytes[at] === QUOTE)
+        throw new NotNQuads(at, 'a graph or a full stop', 'A graph is named by an IRI or a blank node, not by a literal');
       at = bytes[at] === LESS && bytes[at + 1] !== LESS ? this.#repeatedIri(at) : this.#node(at, 'a graph or a full stop');
       this.graph = this.#term;
       if (this.graph.startsWith('<<')) this.#reject({ message: 'A quoted triple is no name of a graph', at: 0 }, at);
@@ -273,16 +281,19 @@ export class LineReader {
     let end = from;
     while (((KINDS[bytes[end] as number] as number) & IN_TAG) !== 0) end++;
     if (end === from) throw new NotNQuads(end, 'a language tag');
+    // What goes on with another character, as in `en_US`, is no tag as a whole.
+    while (!ENDS_TAG.has(bytes[end] as number)) end++;
     const tag = this.#text.slice(from, end);
     if (tag.includes('--')) this.#reject({ ...RDF_1_2, message: 'A literal with a base direction is a term of RDF 1.2' }, from);
-    else if (!isLanguageTag(tag)) this.#reject({ message: `${excerpt(tag)} is no language tag`, at: 0, hint: LANGUAGE_HINT }, from);
+    else if (!isLanguageTag(tag))
+      this.#reject({ message: `${excerpt(fromBytes(tag))} is not a language tag`, at: 0, hint: LANGUAGE_HINT }, from);
     this.#term = tag;
     return end;
   }
 
   /** Stores `^^<datatype>` in `#term`, or nothing for a plain string. */
   #datatype(from: number): number {
-    if (this.#bytes[from] !== LESS) throw new NotNQuads(from, 'a datatype, which is an IRI,');
+    if (this.#bytes[from] !== LESS) throw new NotNQuads(from, 'a datatype, which is an IRI,', DATATYPE_HINT);
     const end = this.#repeatedIri(from);
     if (this.#term === LANG_STRING)
       this.#reject({ message: 'A literal of type rdf:langString has no language', at: 0, hint: LANGUAGE_HINT }, from);

@@ -1,9 +1,10 @@
 /**
  * Reads N-Quads: bytes → checked statements in canonical text.
  *
- * A line whose terms cannot be separated, or that ends before its full stop, is not N-Quads: the file is damaged or of another type, and
- * reading ends with a fault. A line that is a statement but has a term that must not be sent to a store is rejected, and reading continues:
- * relative IRIs, IRIs that are invalid by RFC 3987, bytes that are not UTF-8, escapes of non-characters, terms of RDF 1.2 that the target
+ * A line whose terms cannot be separated, or that ends before its full stop, is not N-Quads. By default reading ends there with a fault; with
+ * `rejectsLines` the line is rejected, and reading continues. A file that ends within a statement was cut off, and a file that begins with bad
+ * lines alone is of another type: both end with a fault either way. A line that is a statement but has a term that must not be sent to a store
+ * is rejected, and reading continues: relative IRIs, IRIs that are invalid by RFC 3987, bytes that are not UTF-8, escapes of non-characters, terms of RDF 1.2 that the target
  * does not take. Literals that
  * are invalid for their datatype are legal RDF and pass. Language tags are kept as written; `xsd:string` is removed.
  *
@@ -23,6 +24,8 @@ export interface ReadOptions {
   readonly skolem: ((label: string) => string) | undefined;
   /** Whether triples may be terms: `<< s p o >>`, and as objects `<<( s p o )>>`. Otherwise their statements are rejected. */
   readonly takesTriples?: boolean;
+  /** Whether a line that is not N-Quads is rejected; otherwise it ends the reading. */
+  readonly rejectsLines?: boolean;
   /** Where `bytes` begin: the `end` of a block. */
   readonly from?: InputPosition;
   /** Maximum length of a line; default 64 MB. */
@@ -37,6 +40,7 @@ export interface InputPosition {
 
 export interface StatementBlock {
   readonly statements: readonly Statement[];
+  /** Statements with bad terms and, with `rejectsLines`, lines that are not N-Quads, in the order of the lines. */
   readonly rejected: readonly RejectedStatement[];
   /** The position after the last line of the block. */
   readonly end: InputPosition;
@@ -56,7 +60,8 @@ const MAX_STATEMENT_CHARACTERS = 16 * 2 ** 10;
  * A block holds about 128 KB of input, or one longer line. Strings of a statement are slices of their block's text and keep it alive:
  * `detach` what outlives a few blocks. Memory: two blocks, or twice the longest line. Closes `bytes`.
  *
- * @throws Fault source/malformed — a line that is not N-Quads, or a truncated file: input, line, byte, value
+ * @throws Fault source/malformed — a line that is not N-Quads, or a truncated file: input, line, byte, value. With `rejectsLines`: a truncated
+ * file, or one whose first block has such lines and not a single statement
  * @throws Fault limit/exceeded — a line longer than `maxLineBytes`
  */
 export async function* readStatements(
@@ -65,9 +70,12 @@ export async function* readStatements(
 ): AsyncGenerator<StatementBlock, void, undefined> {
   const reader = new LineReader(options.skolem, options.takesTriples ?? false);
   let end: InputPosition = options.from ?? { byte: 0, line: 0 };
+  let isNQuads = end.byte > 0;
   for await (const { lines, cutOff } of wholeLines(bytes, options, () => end)) {
-    const block = readBlock(reader, lines, cutOff, end, options);
+    const { firstBad, ...block } = readBlock(reader, lines, cutOff, end, options);
     end = block.end;
+    isNQuads ||= block.statements.length > 0;
+    if (!isNQuads && firstBad !== undefined) throw firstBad;
     yield block;
   }
 }
@@ -116,13 +124,19 @@ function lastLineEnd(buffer: Buffer): number {
   return buffer.length < 2 ? 0 : buffer.lastIndexOf(CR, buffer.length - 2) + 1;
 }
 
-function readBlock(reader: LineReader, lines: Buffer, cutOff: boolean, from: InputPosition, options: ReadOptions): StatementBlock {
+interface ReadBlock extends StatementBlock {
+  /** Of the first line that is not N-Quads. */
+  readonly firstBad: Fault | undefined;
+}
+
+function readBlock(reader: LineReader, lines: Buffer, cutOff: boolean, from: InputPosition, options: ReadOptions): ReadBlock {
   const { input } = options;
   const longest = options.maxLineBytes ?? MAX_LINE_BYTES;
   const text = lines.toString('latin1');
   const valid = isUtf8(lines);
   const statements: Statement[] = [];
   const rejected: RejectedStatement[] = [];
+  let firstBad: Fault | undefined;
   reader.load(lines, text);
   let at = from.byte === 0 && lines[0] === 0xef && lines[1] === 0xbb && lines[2] === 0xbf ? 3 : 0;
   let line = from.line;
@@ -144,12 +158,25 @@ function readBlock(reader: LineReader, lines: Buffer, cutOff: boolean, from: Inp
         } else rejected.push(rejection(problem, text.slice(start, at), input, line, from.byte + problem.at));
       }
     } catch (error) {
-      throw error instanceof NotNQuads ? malformed(error, { text, start, line, lineEndsAt, cutOff, input, offset: from.byte }) : error;
+      if (!(error instanceof NotNQuads)) throw error;
+      const fault = malformed(error, { text, start, line, lineEndsAt, cutOff, input, offset: from.byte });
+      at = lineEnd(lines, start);
+      if (options.rejectsLines !== true || (cutOff && error.at >= lineEndsAt)) throw fault;
+      firstBad ??= fault;
+      rejected.push({ input, line, statement: shown(text.slice(start, at)), fault: fault.toJSON() });
+      reader.load(lines, text);
     }
     if (at - start > longest) throw tooLong(longest, { byte: from.byte + start, line: line - 1 }, input);
     at += lines[at] === CR && lines[at + 1] === LF ? 2 : 1;
   }
-  return { statements, rejected, end: { byte: from.byte + lineEndsAt, line } };
+  return { statements, rejected, end: { byte: from.byte + lineEndsAt, line }, firstBad };
+}
+
+/** The position of the line end that follows `from`; `lines` end with one. */
+function lineEnd(lines: Uint8Array, from: number): number {
+  let at = from;
+  while (lines[at] !== LF && lines[at] !== CR) at++;
+  return at;
 }
 
 function encodingProblem(text: string, start: number, end: number): TermProblem | undefined {
@@ -168,14 +195,19 @@ function encodingProblem(text: string, start: number, end: number): TermProblem 
 
 function rejection(problem: TermProblem, statement: string, input: string, line: number, byte: number): RejectedStatement {
   const { message, hint } = problem;
-  const characters = fromBytes(statement.slice(0, MAX_STATEMENT_CHARACTERS * 4)).trim();
+  const text = shown(statement);
   return {
     input,
     line,
-    statement: characters.slice(0, MAX_STATEMENT_CHARACTERS),
-    fault: { code: 'record/term', message, place: { input, line, byte, value: excerpt(characters) }, hint },
+    statement: text,
+    fault: { code: 'record/term', message, place: { input, line, byte, value: excerpt(text) }, hint },
   };
 }
+
+const shown = (statement: string): string =>
+  fromBytes(statement.slice(0, MAX_STATEMENT_CHARACTERS * 4))
+    .trim()
+    .slice(0, MAX_STATEMENT_CHARACTERS);
 
 interface BadLine {
   readonly text: string;
@@ -199,7 +231,7 @@ function malformed(error: NotNQuads, { text, start, line, lineEndsAt, cutOff, in
   }
   return new Fault('source/malformed', `A line is not N-Quads: ${error.expected} was expected`, {
     place,
-    hint: 'Each line has one statement of RDF 1.1: <subject> <predicate> object <graph> .',
+    hint: error.hint ?? 'Each line has one statement of RDF 1.1: <subject> <predicate> object <graph> .',
   });
 }
 

@@ -1,9 +1,12 @@
 /** The inputs of a write: their types, their versions, and their statements from a given position on. */
 
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Fault } from '../core/fault.ts';
 import { HASH_VERSION } from '../core/hash.ts';
+import { RDF_SYNTAXES, type RdfSyntax, syntaxOfExtension, syntaxOfMediaType } from '../core/input/rdf-syntaxes.ts';
 import { boundOf, inputBytesFault } from '../core/limits.ts';
 import { redact } from '../core/redact.ts';
 import { BLANK_NAMES, described, type TripleNames } from '../nquads/described.ts';
@@ -11,15 +14,16 @@ import { type InputPosition, readStatements, type StatementBlock } from '../nqua
 import { reified } from '../nquads/reified.ts';
 import { skolemiser } from '../nquads/skolem.ts';
 import type { Statement } from '../nquads/statement.ts';
+import { type TurtleSyntax, turtleAsNQuads } from '../nquads/turtle.ts';
 import { withoutCompression } from '../storage/compression.ts';
 import { fileState } from '../storage/local/file.ts';
 import { openInput, probeInput } from '../storage/open.ts';
 import { USUAL_S3_ACCESS } from '../storage/s3-access.ts';
-import type { InputState, OpenedInput, OpenOptions } from '../storage/storage.ts';
+import type { InputState, OpenOptions } from '../storage/storage.ts';
 import { fileNameOf, type Location, locate } from '../storage/url.ts';
 import { isPropertyGraphTarget } from '../targets/property-graph.ts';
 import type { GraphTarget } from '../targets/target.ts';
-import type { WriteRequest } from './request.ts';
+import type { WriteRequest, WriteSyntax } from './request.ts';
 
 export interface WriteInput {
   readonly url: string;
@@ -31,11 +35,13 @@ export interface WriteInput {
   readonly version: string | undefined;
   /** For reading in ranges; undefined: the input can be read only from its beginning. */
   readonly state: InputState | undefined;
+  /** undefined: the media type of the answer tells. */
+  readonly syntax: WriteSyntax | undefined;
 }
 
 export type InputRequest = Pick<
   WriteRequest,
-  'inputs' | 'workingDirectory' | 'mode' | 'blankNodes' | 'skolemBase' | 'limits' | 's3' | 'reach'
+  'inputs' | 'syntaxes' | 'syntax' | 'standardInput' | 'workingDirectory' | 'mode' | 'blankNodes' | 'skolemBase' | 'limits' | 's3' | 'reach'
 >;
 
 /**
@@ -51,29 +57,41 @@ export async function examineInputs(request: InputRequest, signal: AbortSignal, 
 }
 
 async function examine(url: string, request: InputRequest, signal: AbortSignal, isElements: boolean): Promise<WriteInput> {
+  if (isStandardInput(url, request)) {
+    // Two writes may have different documents there, so each has its own blank nodes.
+    const address = `standard-input:${randomUUID()}`;
+    return { url, name: 'standard input', address, version: undefined, state: undefined, syntax: request.standardInput };
+  }
   const location = locate(url, request.workingDirectory);
   const name = redact(url);
-  if (location.kind !== 'http' && !isElements) checkType(url, undefined);
+  const syntax = location.kind === 'http' || isElements ? request.syntax : syntaxOf(url, undefined, request);
   const options = optionsOf(request, signal);
-  const state = await probeInput(url, options);
+  const found = await probeInput(url, options);
   const { inputBytes } = request.limits;
-  if ((state?.sizeBytes ?? 0) > boundOf(inputBytes)) throw inputBytesFault(inputBytes, { input: name });
+  if ((found?.sizeBytes ?? 0) > boundOf(inputBytes)) throw inputBytesFault(inputBytes, { input: name });
+  // Positions are those of the N-Quads that are made of it.
+  const state = isTurtle(syntax) ? undefined : found;
   if (location.kind === 'http') {
     // Compressed inputs have no usable ranges, but may have a version.
-    const version = state ?? (await (await import('../storage/web/http.ts')).httpState(location.url, { signal, reach: request.reach }));
-    return { url, name, address: addressOf(location), version: version?.version, state };
+    const version = found ?? (await (await import('../storage/web/http.ts')).httpState(location.url, { signal, reach: request.reach }));
+    return { url, name, address: addressOf(location), version: version?.version, state, syntax };
   }
   if (location.kind === 's3') {
-    const version = state ?? (await (await import('../storage/s3/read.ts')).s3State(location, request.s3 ?? USUAL_S3_ACCESS, signal));
+    const version = found ?? (await (await import('../storage/s3/read.ts')).s3State(location, request.s3 ?? USUAL_S3_ACCESS, signal));
     // Opening it gives the best error message.
     if (version === undefined) await (await openInput(url, options)).close();
-    return { url, name, address: addressOf(location), version: version?.version, state };
+    return { url, name, address: addressOf(location), version: version?.version, state, syntax };
   }
   const there = await stat(location.path).catch(() => undefined);
   // Opening it gives the best error message.
   if (there === undefined) await (await openInput(url, options)).close();
-  return { url, name, address: addressOf(location), version: (await fileState(location.path, request.reach))?.version, state };
+  return { url, name, address: addressOf(location), version: (await fileState(location.path, request.reach))?.version, state, syntax };
 }
+
+const isStandardInput = (url: string, { standardInput }: Pick<InputRequest, 'standardInput'>): boolean =>
+  url === '-' && standardInput !== undefined;
+
+const isTurtle = (syntax: WriteSyntax | undefined): syntax is TurtleSyntax => syntax === 'turtle' || syntax === 'trig';
 
 function addressOf(location: Location): string {
   if (location.kind === 'file') return location.path;
@@ -88,20 +106,29 @@ function addressOf(location: Location): string {
 /** Whether the name is that of a file that may contain nodes or edges. */
 export const isGraphCsv = (url: string): boolean => /\.csv$/i.test(withoutCompression(fileNameOf(url)));
 
-const MEDIA_TYPES: ReadonlySet<string> = new Set(['application/n-quads', 'text/x-nquads']);
-
 /**
- * By the extension, ignoring that of a compression, then by the media type.
+ * The syntax of an input: by the extension, ignoring that of a compression, then by the media type.
  *
- * @throws Fault source/type — the message names the extension and says that nq is expected
+ * @throws Fault source/type — the message names the extension and those that are expected
  */
-export function checkType(url: string, mediaType: string | undefined): void {
+function syntaxOf(
+  url: string,
+  mediaType: string | undefined,
+  { syntaxes = ['nquads'], syntax }: Pick<InputRequest, 'syntaxes' | 'syntax'>,
+): WriteSyntax {
+  if (syntax !== undefined) return syntax;
   const name = withoutCompression(fileNameOf(url));
   const dot = name.lastIndexOf('.');
   const extension = dot > 0 ? name.slice(dot + 1) : undefined;
-  if (extension?.toLowerCase() === 'nq' || (mediaType !== undefined && MEDIA_TYPES.has(mediaType))) return;
+  const isTaken = (one: RdfSyntax | undefined): one is WriteSyntax => (syntaxes as readonly (RdfSyntax | undefined)[]).includes(one);
+  const named = extension === undefined ? undefined : syntaxOfExtension(extension.toLowerCase());
+  if (isTaken(named)) return named;
+  const told = mediaType === undefined ? undefined : mediaType === 'text/x-nquads' ? 'nquads' : syntaxOfMediaType(mediaType);
+  if (isTaken(told)) return told;
   const found = extension === undefined ? 'Input has no file extension' : `Input has the file extension '${extension}'`;
-  throw new Fault('source/type', `${found}${mediaType === undefined ? '' : ` and the media type ${mediaType}`}; expected is nq`, {
+  const expected = syntaxes.map((one) => RDF_SYNTAXES[one].extensions[0]);
+  const names = expected.length === 1 ? expected[0] : `one of ${expected.join(', ')}`;
+  throw new Fault('source/type', `${found}${mediaType === undefined ? '' : ` and the media type ${mediaType}`}; expected is ${names}`, {
     place: { input: redact(url) },
   });
 }
@@ -164,11 +191,23 @@ export async function* readInput(
   const range =
     inRange && input.state !== undefined ? { from: from.byte, to: input.state.sizeBytes, version: input.state.version } : undefined;
   try {
-    const opened = await openInput(input.url, { ...optionsOf(request, signal), ...(range === undefined ? {} : { range }) });
+    const standardInput = isStandardInput(input.url, request);
+    const options = { ...optionsOf(request, signal), standardInput, ...(range === undefined ? {} : { range }) };
+    const opened = await openInput(input.url, options);
     try {
-      if (isHttp(input)) checkType(input.url, opened.mediaType);
-      const counted = countBytes(range === undefined ? skip(opened, from.byte, input.name) : opened.bytes, bytesRead);
-      const blocks = readStatements(counted, { input: input.name, skolem, from, takesTriples: triples !== 'none' });
+      const syntax = input.syntax ?? syntaxOf(input.url, opened.mediaType, request);
+      const turtle = isTurtle(syntax);
+      const lines = turtle ? turtleAsNQuads(opened.bytes, { syntax, base: baseOf(input), input: input.name }) : opened.bytes;
+      const counted = countBytes(range === undefined ? skip(lines, from.byte, input.name) : lines, bytesRead);
+      const blocks = readStatements(counted, {
+        // Lines of rejected statements are those of the N-Quads that are made of it.
+        input: turtle ? `${input.name} (as N-Quads)` : input.name,
+        skolem,
+        from,
+        takesTriples: triples !== 'none',
+        // An update replaces what a file has of a subject: with a line whose subject cannot be read, it would remove too much.
+        rejectsLines: request.mode === 'insert',
+      });
       const written = (one: Statement) => (triples === 'terms' ? reified(one, names.reifier) : described(one, names));
       if (triples === 'none') yield* blocks;
       else for await (const block of blocks) yield { ...block, statements: block.statements.flatMap(written) };
@@ -226,8 +265,12 @@ async function* countBytes(bytes: AsyncIterable<Uint8Array>, count: (bytes: numb
   }
 }
 
+/** Of relative IRIs. */
+const baseOf = ({ address }: WriteInput): string | undefined =>
+  /^https?:/.test(address) ? address : isAbsolute(address) ? pathToFileURL(address).href : undefined;
+
 /** @throws Fault run/lost — it is shorter */
-async function* skip({ bytes }: OpenedInput, count: number, name: string): AsyncGenerator<Uint8Array, void, undefined> {
+async function* skip(bytes: AsyncIterable<Uint8Array>, count: number, name: string): AsyncGenerator<Uint8Array, void, undefined> {
   let left = count;
   for await (const chunk of bytes) {
     if (left >= chunk.length) left -= chunk.length;

@@ -1,17 +1,28 @@
 /** Request and report of a write. Plain data: it is sent to a thread and back. */
 
 import type { Fault } from '../core/fault.ts';
+import type { RdfSyntax } from '../core/input/rdf-syntaxes.ts';
 import type { RunLimits } from '../core/limits.ts';
 import type { Reach } from '../core/reach/reach.ts';
 import type { RejectedStatement } from '../nquads/statement.ts';
 import type { S3Access } from '../storage/s3-access.ts';
 import type { TargetAddress, UpdateScope, WriteMode } from '../targets/target.ts';
 
+/** What is read without holding a whole document. N-Triples is N-Quads without graphs. */
+export const WRITE_SYNTAXES = ['nquads', 'ntriples', 'turtle', 'trig'] as const satisfies readonly RdfSyntax[];
+export type WriteSyntax = (typeof WRITE_SYNTAXES)[number];
+
 export interface WriteRequest {
   /** Unique for the run. */
   readonly runId: string;
-  /** Files of N-Quads (`.nq`, `.nq.gz`), as URLs or paths. */
+  /** Files of statements, as URLs or paths, also compressed (`.nq.gz`). */
   readonly inputs: readonly string[];
+  /** The syntaxes that their names and media types may imply; default N-Quads alone, all that the specification lets the service take. */
+  readonly syntaxes?: readonly WriteSyntax[];
+  /** The syntax of all of them, whatever their names say. */
+  readonly syntax?: WriteSyntax | undefined;
+  /** The syntax of standard input, which the input `-` is; undefined: `-` is a file. */
+  readonly standardInput?: WriteSyntax;
   readonly workingDirectory: string;
   readonly target: TargetAddress;
   readonly mode: WriteMode;

@@ -458,7 +458,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'hyparquet-compressors': ['src/sources/parquet/pages/'],
   '@bokuweb/zstd-wasm': ['src/sources/parquet/pages/'],
   fontoxpath: ['src/paths/xml/', 'src/sources/xml/path/'],
-  n3: ['src/mapping/'],
+  n3: ['src/mapping/', 'src/nquads/turtle.ts'],
   yaml: ['src/mapping/yarrrml/', 'src/mapping/convert/yarrrml.ts', 'src/mapping/convert/yarrrml-layout.ts', 'studio/core/text/yarrrml/'],
   'neo4j-driver': ['src/targets/'],
   re2js: ['src/regexp/linear.ts'],

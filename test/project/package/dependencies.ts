@@ -111,7 +111,7 @@ export const PURPOSES: Readonly<Record<string, string>> = {
   kafkajs: 'the client of Apache Kafka',
   koa: 'the HTTP service',
   mysql2: 'the client of MySQL and MariaDB',
-  n3: 'mappings in Turtle',
+  n3: 'mappings in Turtle, and Turtle and TriG that `quadmill write` takes',
   yaml: 'mappings in YARRRML: YAML with the place of each value',
   'neo4j-driver': 'graph databases over Bolt',
   oxigraph: 'the embedded store, and ontologies in every syntax of RDF',

@@ -168,8 +168,8 @@ describe('rejected', () => {
     ['an escape beyond Unicode', `${S} ${P} "a\\U00110000" .`, 'stands for no character', 28],
     ['an escape that N-Quads has not', `${S} ${P} "C:\\dir" .`, '"\\dir" begins with no escape', 29],
     ['an escape with too few digits', `${S} ${P} "\\u12" .`, 'no escape', 27],
-    ['a language tag that is too long', `${S} ${P} "x"@abcdefghi .`, 'no language tag', 30],
-    ['a language tag that ends in a hyphen', `${S} ${P} "x"@en- .`, 'no language tag', 30],
+    ['a language tag that is too long', `${S} ${P} "x"@abcdefghi .`, 'not a language tag', 30],
+    ['a language tag that ends in a hyphen', `${S} ${P} "x"@en- .`, 'not a language tag', 30],
     ['rdf:langString without a language', `${S} ${P} "x"^^<${RDF}langString> .`, 'has no language', 31],
     ['a label that is none', `_:-a ${P} ${O} .`, 'no label', 2],
     ['a base direction', `${S} ${P} "x"@en--ltr .`, 'RDF 1.2', 30],
@@ -262,6 +262,14 @@ describe('malformed', () => {
     for (let size = 1; size < 9; size++) expect((await faultOf(read(good + line, {}, size))).toJSON()).toEqual(fault.toJSON());
   });
 
+  test.each<[name: string, line: string, told: string]>([
+    ['a literal as graph', `${S} ${P} ${O} "g" .`, 'not by a literal'],
+    ['a datatype with a prefix', `${S} ${P} "x"^^xsd:int .`, 'in full'],
+    ['another line', `${S} ${P} ${O}`, 'Each line has one statement'],
+  ])('what to do: %s', async (_, line, told) => {
+    expect((await faultOf(read(`${line}\n`))).hint).toContain(told);
+  });
+
   test('the byte is that of the place', async () => {
     expect((await faultOf(read(`${S} ${P} ${O} .\n${S} ${P} 1 .\n`))).place.byte).toBe(`${S} ${P} ${O} .\n${S} ${P} `.length);
   });
@@ -277,6 +285,51 @@ describe('malformed', () => {
   soakTest('a line of 40 MB', async () => {
     const { statements } = await read(`${S} ${P} "${'é'.repeat(20 * 2 ** 20)}" .\n`);
     expect(statements[0]?.length).toBe(20 * 2 ** 20 + `${S} ${P} ""`.length);
+  });
+});
+
+describe('bad lines that are rejected', () => {
+  const bad = [
+    `"s" ${P} ${O} .`,
+    `${S} ${P} ${O}`,
+    `${S} ${P} ${O} "g" .`,
+    `${S} ${P} "x"^^xsd:int .`,
+    `${S} ${P} "x"@en_US .`,
+    `${S} ${P} "x .`,
+    `<rel> ${P} ${O} .`,
+    '{"not": "a statement"}',
+  ];
+  const lines = bad.flatMap((line, i) => [`${S} ${P} "${i}" .`, line]);
+
+  test('each with its line, wherever the bytes are cut; the others are read', async () => {
+    for (const end of ['\n', '\r\n', '\r']) {
+      const text = lines.join(end) + end;
+      const found = await read(text, { rejectsLines: true });
+      expect(found.statements).toEqual(bad.map((_, i) => `${S} ${P} "${i}"`));
+      expect(found.rejected.map(({ line, statement }) => [line, statement])).toEqual(bad.map((line, i) => [2 * i + 2, line]));
+      expect(found.ends.at(-1)).toEqual({ byte: text.length, line: lines.length });
+      for (const size of [1, 2, 3, 7]) {
+        const { ends: _, ...rest } = await read(text, { rejectsLines: true }, size);
+        expect(rest).toEqual({ statements: found.statements, lines: found.lines, rejected: found.rejected });
+      }
+    }
+  });
+
+  test('a language tag with an underscore is named', async () => {
+    const { rejected } = await read(`${S} ${P} "x"@en_US .\n`);
+    expect(rejected[0]?.fault).toMatchObject({ message: '"en_US" is not a language tag', hint: expect.stringContaining('"pt-BR"') });
+  });
+
+  test('a last line that is bad before its end is rejected, one that is cut off is a fault', async () => {
+    const good = `${S} ${P} ${O} .\n`;
+    expect((await read(`${good}${S} ${P} 1 .`, { rejectsLines: true })).rejected).toHaveLength(1);
+    expect((await faultOf(read(`${good}${S} ${P} "x`, { rejectsLines: true }))).message).toContain('cut off');
+  });
+
+  test('a file without a single statement is of another type', async () => {
+    const fault = await faultOf(read('{"a": 1,\n"b": 2}\n', { rejectsLines: true }));
+    expect(fault).toMatchObject({ code: 'source/malformed', place: { line: 1 } });
+    expect((await read('# nothing\n\n', { rejectsLines: true })).statements).toEqual([]);
   });
 });
 

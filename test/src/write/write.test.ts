@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../src/core/fault.ts';
 import { UPDATE_SCOPES } from '../../../src/targets/target.ts';
-import type { WritePosition, WriteRequest } from '../../../src/write/request.ts';
+import { WRITE_SYNTAXES, type WritePosition, type WriteRequest } from '../../../src/write/request.ts';
 import { writeTo } from '../../../src/write/write.ts';
 import { lineOf, MemoryStore, memoryTarget, updated } from './memory-target.ts';
 import { contentOf, dice, listening, randomStatements, textOf, workspace } from './writing.ts';
@@ -97,6 +97,37 @@ describe('inputs', () => {
     } finally {
       server.close();
     }
+  });
+
+  test.each([
+    ['data.nt', '<http://e/s> <http://e/p> "1" .\n'],
+    ['data.ttl', '@base <http://e/> . <s> <p> "1" .'],
+    ['data.trig', '{ <http://e/s> <http://e/p> "1" }'],
+    ['data.ttl.gz', gzipSync('<http://e/s> <http://e/p> "1" .')],
+  ])('%s where the request takes every syntax', async (name, content) => {
+    const target = memoryTarget();
+    const report = await writeTo(target, space.request([space.file(name, content)], { syntaxes: WRITE_SYNTAXES }), listening());
+    expect(target.store.content).toEqual(['<http://e/s> <http://e/p> "1" .']);
+    expect(report).toMatchObject({ statements: 1, quadsWritten: 1, rejected: 0 });
+  });
+
+  test('the syntax of the request goes before the name', async () => {
+    const target = memoryTarget();
+    await writeTo(target, space.request([space.file('data.nq', '[] <http://e/p> "1", "2" .')], { syntax: 'turtle' }), listening());
+    expect(target.store.content).toHaveLength(2);
+  });
+
+  test('a bad line is rejected, and its neighbours are written', async () => {
+    const target = memoryTarget();
+    const hooks = listening();
+    const file = space.file(
+      'lines.nq',
+      '<http://e/s> <http://e/p> "1" .\n<http://e/s> <http://e/p> "2"\n<http://e/s> <http://e/p> "3" .\n',
+    );
+    expect(await writeTo(target, space.request([file]), hooks)).toMatchObject({ quadsWritten: 2, rejected: 1 });
+    expect(hooks.rejected).toMatchObject([{ line: 2, statement: '<http://e/s> <http://e/p> "2"', fault: { code: 'source/malformed' } }]);
+    const none = await writeTo(target, space.request([file], { maxRejected: 0 }), listening()).catch((error) => error);
+    expect(none).toBeInstanceOf(Fault);
   });
 
   test.each([
