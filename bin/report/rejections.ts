@@ -31,18 +31,20 @@ export class Rejections {
 
 /**
  * One JSON object per line: triples map, code, message, place. Created at the first rejection, so that a run without rejections leaves no
- * file; the file of an earlier run is removed.
+ * file. With `replace`, the file of an earlier run is removed; with `append`, rows follow those that are there.
  *
  * @throws Fault sink/failed
  */
 export class RejectionLog {
   readonly path: string;
+  readonly #flags: 'w' | 'a';
   #descriptor: number | undefined;
   #buffered = '';
 
-  constructor(path: string) {
+  constructor(path: string, existing: 'replace' | 'append' = 'replace') {
     this.path = path;
-    this.#attempt(() => rmSync(path, { force: true }));
+    this.#flags = existing === 'append' ? 'a' : 'w';
+    if (existing === 'replace') this.#attempt(() => rmSync(path, { force: true }));
   }
 
   add({ triplesMap, fault }: Rejection): void {
@@ -68,7 +70,7 @@ export class RejectionLog {
 
   #flush(): void {
     this.#attempt(() => {
-      this.#descriptor ??= openSync(this.path, 'w');
+      this.#descriptor ??= openSync(this.path, this.#flags);
       const bytes = Buffer.from(this.#buffered);
       for (let from = 0; from < bytes.length; ) from += writeSync(this.#descriptor, bytes, from);
       this.#buffered = '';

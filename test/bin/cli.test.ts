@@ -390,6 +390,37 @@ test('an output below /proc ends with a sentence', async () => {
   expect(err).toBe('quadmill: /proc/quadmill/out/graph.nq cannot be written: there is no such directory\n');
 });
 
+test('quadmill write takes what quadmill run makes on standard input, Turtle too', async () => {
+  const store = join(directory, 'piped');
+  const nquads = await quadmill('run', 'mapping.ttl');
+  const piped = await quadmillIn(directory, nquads.out, 'write', '-', '--target', store);
+  expect([piped.code, piped.err]).toEqual([0, '']);
+  expect(piped.out).toMatch(new RegExp(`^${STATEMENTS} statements written`));
+  const turtle = await quadmill('run', 'mapping.ttl', '--format', 'turtle');
+  const again = await quadmillIn(directory, gzipSync(turtle.out), 'write', '-', '--input-format', 'turtle', '--target', store);
+  expect([again.code, again.err]).toEqual([0, '']);
+  const twice = await quadmillIn(directory, '', 'write', '-', '-', '--target', store);
+  expect([twice.code, twice.err]).toEqual([2, expect.stringContaining('standard input can be read once')]);
+});
+
+test('quadmill write rejects bad lines, names the first ones, and keeps what an earlier write rejected', async () => {
+  const good = '<http://e/s> <http://e/p> "1" .\n';
+  await writeFile(join(directory, 'tag.nq'), `${good}<http://e/s> <http://e/p> "x"@en_US .\n`);
+  await writeFile(join(directory, 'stop.nt'), `${good}<http://e/s> <http://e/p> "x"\n${good}`);
+  const args = ['--target', join(directory, 'rejecting'), '--rejected', 'kept.ndjson'];
+  const tag = await quadmill('write', 'tag.nq', ...args);
+  expect([tag.code, tag.err]).toEqual([0, expect.stringContaining('"en_US" is not a language tag')]);
+  const stop = await quadmill('write', 'stop.nt', ...args);
+  expect([stop.code, stop.err]).toEqual([0, expect.stringContaining('a graph or a full stop was expected')]);
+  const kept = linesOf(await readFile(join(directory, 'kept.ndjson'), 'utf8')).map((line) => JSON.parse(line));
+  expect(kept).toMatchObject([
+    { time: expect.any(String), input: 'tag.nq', line: 2, fault: { code: 'record/term' } },
+    { time: expect.any(String), input: 'stop.nt', line: 2, fault: { code: 'source/malformed' } },
+  ]);
+  const none = await quadmill('write', 'mapping.json', ...args);
+  expect([none.code, none.err]).toEqual([1, expect.stringContaining('expected is one of nq, nt, ttl, trig')]);
+});
+
 test('quadmill write reports that it waits for an unreachable store, and exits with code 1', async () => {
   await writeFile(join(directory, 'graph.nq'), '<http://e/s> <http://e/p> "o" .\n');
   const { code, err } = await quadmill('write', 'graph.nq', '--target', 'http://127.0.0.1:1/ds', '--patience-seconds', '3');
