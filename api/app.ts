@@ -9,9 +9,10 @@ import { nearest } from '../src/core/nearest.ts';
 import { observeRequest } from '../src/core/telemetry/observe.ts';
 import { inRequestSpan } from '../src/core/telemetry/trace.ts';
 import { type Access, type Guard, makeGuard } from './access/guard.ts';
-import { dashboard, dashboardRoute } from './dashboard.ts';
 import { type Input, inputOf } from './input.ts';
 import { openApiRoute } from './openapi.ts';
+import { dashboard, dashboardRoute } from './pages/dashboard.ts';
+import { startPageRoute } from './pages/start-page.ts';
 import { faultOf, PROBLEM_TYPE, problemAnswer, RequestFault } from './problem.ts';
 import type { Api, MountedRoute, Reply, Route } from './route.ts';
 import { configRoutes } from './routes/config.ts';
@@ -48,7 +49,7 @@ export function mountRoutes(api: Api, served: Served): readonly MountedRoute[] {
   for (const route of studioRoutes(api, servicesOf(served))) mounted.push({ route, service: undefined, prefix: '' });
   for (const route of sparqlRoutes(api)) mounted.push({ route, service: undefined, prefix: '' });
   if (api.queues !== undefined) mounted.push({ route: dashboardRoute(), service: undefined, prefix: '' });
-  mounted.push({ route: openApiRoute(() => mounted), service: undefined, prefix: '' });
+  for (const route of [openApiRoute(() => mounted), startPageRoute(() => mounted)]) mounted.push({ route, service: undefined, prefix: '' });
   return mounted;
 }
 

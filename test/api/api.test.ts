@@ -35,11 +35,25 @@ const get = async (url: string): Promise<{ status: number; type: string | null; 
   };
 };
 
+test('/ is a page of links, and each of them answers', async () => {
+  const page = await fetch(`${api.url}/`);
+  const text = await page.text();
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, href]) => href as string);
+  expect(links).toEqual(
+    expect.arrayContaining(['/openapi.json', '/health/ready', '/semi-structured-transformer/config', '/graph-writer/runs']),
+  );
+  for (const link of links) {
+    expect(link).toMatch(/^\/\w/);
+    const { status } = await fetch(api.url + link, { redirect: 'manual' });
+    expect([link, [200, 308].includes(status)]).toEqual([link, true]);
+  }
+});
+
 describe('paths and methods', () => {
   test.each([
     ['GET', '/process', 404, 'request/not-found'],
     ['GET', '/config', 404, 'request/not-found'],
-    ['GET', '/', 404, 'request/not-found'],
     ['GET', '/semi-structured-transformer/nothing', 404, 'request/not-found'],
     ['GET', '/semi-structured-transformer/PROCESS', 404, 'request/not-found'],
     ['GET', '/semi-structured-transformer/runs/unknown', 404, 'request/not-found'],

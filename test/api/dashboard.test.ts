@@ -89,6 +89,8 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
     expect(page.headers.get('cache-control')).toBe('no-store');
     expect(page.headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/);
     expect(page.body).toContain('<base href="/queues/"');
+    expect(page.body).toContain('rel="stylesheet"');
+    expect(page.body).not.toMatch(/(?:href|src)=["']?(?:https?:)?\/\//i);
     const banner = JSON.parse(/<script id="__UI_CONFIG__"[^>]*>(.*?)<\/script>/s.exec(page.body)?.[1] ?? '{}').environment;
     expect(banner).toMatchObject({ label: expect.stringContaining('queue.example') });
     // WCAG's enhanced level; a missing colour depends on the theme.

@@ -309,6 +309,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'The HTTP service: routes, problems, configuration, the dashboard of the queues.',
     folders: {
       access: 'who may ask: tokens, roles, limits of callers, pages of other sites',
+      pages: 'what people open in a browser: links, and the dashboard of the queues',
       routes: 'one file for each group of routes',
       'routes/mappings': 'the files of the mapping directories: where they are, and how they are saved',
       'routes/runs': 'runs, and the files that they have made',
@@ -447,8 +448,8 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   croner: ['queues/', 'api/'],
   '@electric-sql/pglite': ['queues/'],
   koa: ['api/'],
-  '@bull-board/api': ['api/dashboard.ts'],
-  '@bull-board/koa': ['api/dashboard.ts'],
+  '@bull-board/api': ['api/pages/dashboard.ts'],
+  '@bull-board/koa': ['api/pages/dashboard.ts'],
   '@opentelemetry/api': ['src/core/telemetry/trace.ts'],
   'bullmq-otel': ['queues/'],
   jose: ['api/access/oidc.ts'],

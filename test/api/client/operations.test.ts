@@ -99,9 +99,9 @@ const operations = (served: Service | 'all'): readonly Operation[] =>
     types: [body?.type ?? []].flat(),
   }));
 
-/** GET of `/process` with the inputs in the query is for scripts; `/sparql` is for SPARQL clients; `/queues` and the page of the studio for browsers. */
+/** GET of `/process` with the inputs in the query is for scripts; `/sparql` is for SPARQL clients; `/`, `/queues` and the page of the studio for browsers. */
 const WITHOUT_METHOD =
-  /^(GET \/(semi-structured-transformer|graph-writer)\/process|GET \/studio(\/assets\/\{file\})?|\w+ \/(sparql|queues))$/;
+  /^(GET \/(semi-structured-transformer|graph-writer)\/process|GET \/(studio(\/assets\/\{file\})?)?|\w+ \/(sparql|queues))$/;
 
 const pathOf = ({ url }: Sent): string =>
   url.pathname

@@ -7,12 +7,12 @@
  */
 import type { IServerAdapter } from '@bull-board/api/typings/app';
 import type { Context, Middleware, Next } from 'koa';
-import { queuesOf } from '../queues/jobs.ts';
-import { Fault } from '../src/core/fault.ts';
-import { redact } from '../src/core/redact.ts';
-import type { Access, Guard } from './access/guard.ts';
-import { RequestFault } from './problem.ts';
-import { type Api, type Route, withinQueueWait } from './route.ts';
+import { queuesOf } from '../../queues/jobs.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { redact } from '../../src/core/redact.ts';
+import type { Access, Guard } from '../access/guard.ts';
+import { RequestFault } from '../problem.ts';
+import { type Api, type Route, withinQueueWait } from '../route.ts';
 
 type DashboardQueues = NonNullable<Api['queues']>;
 
@@ -30,7 +30,7 @@ const ACTIONS: ReadonlySet<string> = new Set([
 
 const REFUSAL = 'A job is a part of a run, and a run has one outcome: start a new run instead, or cancel this one by removing it';
 
-/** Allows only content of this process; the page requests external fonts, which are blocked. */
+/** Allows only content of this process. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -145,6 +145,8 @@ async function serveFile(context: Context, board: Middleware, next: Next): Promi
     context.set('Cache-Control', 'no-store');
     await next();
   });
+  // The page links to fonts of another host: a browser would try to reach it, and name it in its console when the policy stops it.
+  if (typeof context.body === 'string') context.body = context.body.replace(/<link\b[^>]*\bhref="https?:[^>]*>\s*/gi, '');
 }
 
 async function openBoards(queues: DashboardQueues, { queueName, services }: Api): Promise<Readonly<Record<BoardRole, Middleware>>> {
