@@ -14,9 +14,9 @@ export class Secret {
     this.#text = text;
   }
 
-  /** Undefined for undefined. */
-  static of<T extends string | undefined>(text: T): Secret | (T & undefined) {
-    return (text === undefined ? undefined : new Secret(text)) as Secret | (T & undefined);
+  /** Undefined for undefined, and a secret for itself. */
+  static of<T extends Secret | string | undefined>(text: T): Secret | (T & undefined) {
+    return (typeof text === 'string' ? new Secret(text) : text) as Secret | (T & undefined);
   }
 
   /** For the library or the comparison that needs the text; never for a message, a key of a map that is shown, or a job. */

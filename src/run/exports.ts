@@ -3,6 +3,7 @@
 export { RUN_DEFAULTS } from '../config/run-defaults.ts';
 export { Fault, type FaultCode, type FaultData, type FaultPlace } from '../core/fault.ts';
 export type { RunLimits } from '../core/limits.ts';
+export { Secret } from '../core/secret.ts';
 export { type FileSinkOptions, openFileSink } from '../sinks/file.ts';
 export type { OutputFormat, PartFile, QuadSink } from '../sinks/sink.ts';
 export { openStreamSink, type StreamSinkOptions } from '../sinks/stream.ts';

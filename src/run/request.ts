@@ -42,12 +42,12 @@ export const STANDARD_INPUT = '-';
 
 export type { ErrorPolicy, LogicalTarget };
 
-/** The database of sources that name none in the mapping. Never part of a job: it contains the password. */
+/** The database of sources that name none in the mapping. Never part of a job: it contains the password. A text is hidden as a `Secret` at once. */
 export interface DatabaseAccess {
   /** May contain parameters. */
   readonly jdbcUrl: string;
-  readonly user: string | undefined;
-  readonly password: Secret | undefined;
+  readonly user?: string | undefined;
+  readonly password?: Secret | string | undefined;
 }
 
 /** Limits for the SQL statements of the run; see `SessionOptions`. */

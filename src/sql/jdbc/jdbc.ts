@@ -26,7 +26,7 @@ export interface JdbcRequest {
   /** Product (`postgresql`, `mysql`, `mariadb`) or JDBC driver class (`org.postgresql.Driver`); undefined: the URL's scheme decides. */
   readonly driver?: string | undefined;
   readonly user?: string | undefined;
-  readonly password?: Secret | undefined;
+  readonly password?: Secret | string | undefined;
   /** Further parameters, as in the URL but not percent-encoded. They override those of the URL. */
   readonly parameters?: readonly (readonly [key: string, value: string])[];
   /** false: it comes from somebody who may not read files of this machine, and parameters that name files are refused. Default: true. */
@@ -182,7 +182,7 @@ export function parseJdbcUrl(request: JdbcRequest): DatabaseAddress {
   const location = isFile ? readFileLocation(before, product, request.directory) : readLocation(before, product, rest);
   const { values, session } = readParameters(mark === -1 ? [] : rest.slice(mark + 1).split(next), product, request);
   const user = request.user || values.get('user') || location.login.user;
-  const password = request.password ?? Secret.of(values.get('password') ?? location.login.password);
+  const password = Secret.of(request.password ?? values.get('password') ?? location.login.password);
   const database = location.database ?? (databaseOfUser ? user : undefined);
   return {
     product,
@@ -219,7 +219,7 @@ function ownAddress(
     hosts: [{ host, port }],
     database,
     user: request.user || values.get('user') || location.login?.user,
-    password: request.password ?? Secret.of(values.get('password') ?? location.login?.password),
+    password: Secret.of(request.password ?? values.get('password') ?? location.login?.password),
     schemas: [],
     tls: tls(values),
     parameters: session,

@@ -112,6 +112,8 @@ export async function checkTypes(directory: string): Promise<string> {
     '--target',
     'es2023',
     '--strict',
+    '--noUncheckedIndexedAccess',
+    '--exactOptionalPropertyTypes',
     '--skipLibCheck',
     '--types',
     'node',
