@@ -1,8 +1,7 @@
 /** Triples maps: subject map and predicate object maps. Object maps are read by `objects/object-map.ts`. */
 import { findNotInIri, hasScheme } from '../../core/text.ts';
-import { expressionsOf, referencesOf } from '../model/expressions.ts';
 import { nodeId, type Statement } from '../model/graph.ts';
-import type { Origin, PredicateObjectMap, SubjectMap, TermMap, TriplesMap } from '../model/model.ts';
+import type { PredicateObjectMap, SubjectMap, TermMap, TriplesMap } from '../model/model.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { checkPaths } from './expressions/paths.ts';
 import { type Context, describeTerm, type MappingNode, nameOfNode, nodeOf, only, readNode } from './node.ts';
@@ -53,19 +52,7 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
   };
   checkReferences(context, map);
   if (report.errors > before) return undefined;
-  if (dialect === 'legacy' && source.kind === 'file' && source.formulation === 'json') {
-    if (source.iterator !== undefined) checkPoint(context, source.iterator, source.iteratorOrigin ?? source.origin);
-    for (const { reference, origin } of [...expressionsOf(map)].flatMap(referencesOf)) checkPoint(context, reference, origin);
-  }
   return map;
-}
-
-/** `$.[*]` is not JSONPath. Legacy engines read it as `$[*]`, and so do legacy mappings here. */
-function checkPoint({ report }: Context, path: string, origin: Origin): void {
-  // Quoted texts match first and stay unchanged.
-  const written = path.replace(/'[^']*'|"[^"]*"|\.\.\[|\.\[/g, (found) => (found === '.[' ? '[' : found));
-  if (written === path) return;
-  report.warning('older-term', origin, `${path} has a point before a bracket, which JSONPath has not`, `write ${written}`);
 }
 
 function isQuotedOnly({ report }: Context, node: MappingNode): boolean {

@@ -19,7 +19,7 @@ import { CALL, JsonPathError, LOOSE_NAME, NUMBER, OPERATOR, SHORT_NAME, SHORTHAN
 
 /**
  * `strict`: RFC 9535 only. `short`: `$.` may be missing. `loose`: besides that, a name may have any character but `.[]`, `.` may stand before
- * `[`, and spaces around the expression are ignored.
+ * `[`, `@` and a lone `.` mean `$`, and spaces around the expression are ignored.
  */
 export type Leniency = 'strict' | 'short' | 'loose';
 
@@ -59,6 +59,13 @@ export function parseReference(expression: string, leniency: Leniency): Referenc
   }
 }
 
+/**
+ * The expression with `$` for the record, which other engines also write as `@` or as a lone `.`; undefined: it begins with neither. A member
+ * of that name is `$['@']`.
+ */
+export const fromRecord = (expression: string): string | undefined =>
+  /^(?:@(?=$|[.[])|\.$)/.test(expression) ? `$${expression.slice(1)}` : undefined;
+
 /** Whether an ancestor so many levels above any record of an iterator is within the document. */
 export const hasAncestor = ({ segments }: Query, ups: number): boolean =>
   ups <= segments.length || segments.some(({ descendant }) => descendant);
@@ -82,12 +89,23 @@ class PathParser extends Tokens {
     if (text === '') this.fail('The expression is empty', 0, 'The record itself is $');
     const half = text.search(/\p{Surrogate}/u);
     if (half >= 0) this.fail('Half of a surrogate pair is no character', half, undefined);
-    if (this.leniency !== 'strict' && text[0] !== '$') return this.short();
-    if (text[0] !== '$') this.fail('A JSONPath begins with $', 0, `Write $.${text}`);
+    const written = fromRecord(text);
+    if (written !== undefined && this.leniency !== 'loose') this.failAsRecord(written);
+    if (written === undefined && text[0] !== '$') {
+      if (this.leniency !== 'strict') return this.short();
+      this.fail('A JSONPath begins with $', 0, `Write $.${text}`);
+    }
     this.at = 1;
     const segments = this.segments();
     this.end();
     return { absolute: true, segments };
+  }
+
+  /** @param written the expression with `$` */
+  private failAsRecord(written: string): never {
+    const isAt = this.text[0] === '@';
+    const member = isAt ? "; a member of that name is $['@']" : '';
+    return this.fail(isAt ? '@ stands outside of a filter' : 'A . has no name', 0, `The record itself is $: write ${written}${member}`);
   }
 
   /** An expression without `$`. It begins with `.`, `[` or a name. */

@@ -2,7 +2,7 @@
 
 import { variableOf } from '../../../core/input/sparql-variable.ts';
 import type { Query } from '../../../paths/json/model.ts';
-import { type Leniency, parseJsonPath, parseReference } from '../../../paths/json/parse.ts';
+import { fromRecord, type Leniency, parseJsonPath, parseReference } from '../../../paths/json/parse.ts';
 import { asksArray, findJsonPathProblem, findReferenceProblem, invalidRegExps } from '../../../paths/json/problem.ts';
 import type { PathProblem } from '../../../paths/problem.ts';
 import { parsePath } from '../../../paths/xml/path.ts';
@@ -133,6 +133,7 @@ const NO_PARENTS = 'References of records may lead to parents, iterators and fie
 
 function warnOfJsonPath(report: Context['report'], text: string, origin: Origin, { leniency, iterator }: Scope): void {
   const reference = parseReference(text, leniency);
+  if (leniency === 'loose') warnOfOlderForm(report, text.trim(), origin);
   for (const { source, position } of invalidRegExps(reference.query)) {
     report.warning(
       'malformed-regexp',
@@ -148,4 +149,17 @@ function warnOfJsonPath(report: Context['report'], text: string, origin: Origin,
     `${JSON.stringify(text)} asks for a member of what [*] or a position was taken of, which is an array as a rule and has none`,
     `the array is a level of its own: write ${text.trim().replace('$^', '$^^')} for the object around it`,
   );
+}
+
+/** Neither `$.[*]` nor `@` for the record is JSONPath. Other engines read them as `$[*]` and `$`, and so do legacy mappings here. */
+function warnOfOlderForm(report: Context['report'], text: string, origin: Origin): void {
+  const record = fromRecord(text);
+  if (record !== undefined) {
+    report.warning('older-term', origin, `${text} is no JSONPath: the record itself is $`, `write ${record}`);
+    return;
+  }
+  // Quoted texts match first and stay unchanged.
+  const written = text.replace(/'[^']*'|"[^"]*"|\.\.\[|\.\[/g, (found) => (found === '.[' ? '[' : found));
+  if (written === text) return;
+  report.warning('older-term', origin, `${text} has a point before a bracket, which JSONPath has not`, `write ${written}`);
 }

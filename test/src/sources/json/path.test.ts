@@ -108,6 +108,14 @@ describe('a JSONPath', () => {
     [' $.a[*]\n', 'loose', '$.a[*]'],
     ['odd;$%&(name)', 'loose', "$['odd;$%&(name)']"],
     ["it's", 'loose', '$["it\'s"]'],
+    ['@', 'loose', '$'],
+    [' . ', 'loose', '$'],
+    ['@.n', 'loose', '$.n'],
+    ['@[0].n', 'loose', '$[0].n'],
+    ['@..n', 'loose', '$..n'],
+    ['@type', 'loose', "$['@type']"],
+    ['@type', 'short', "$['@type']"],
+    ['$.@', 'loose', "$['@']"],
   ])('%s means, as %s, %s', (short, leniency, full) => {
     expect(parseJsonPath(short, leniency)).toEqual(parseJsonPath(full, 'strict'));
   });
@@ -162,6 +170,16 @@ describe('a JSONPath', () => {
       expect(error).toBeInstanceOf(JsonPathError);
       expect((error as JsonPathError).position).toBe(position);
     }
+  });
+
+  test.each([
+    ['@', "The record itself is $: write $; a member of that name is $['@']"],
+    ['@.n', "The record itself is $: write $.n; a member of that name is $['@']"],
+    ['@[0]', "The record itself is $: write $[0]; a member of that name is $['@']"],
+    ['.', 'The record itself is $: write $'],
+  ])('%s is the record in legacy mappings alone', (expression, hint) => {
+    for (const leniency of ['strict', 'short'] as const)
+      expect(() => parseJsonPath(expression, leniency)).toThrow(expect.objectContaining({ position: 0, hint }));
   });
 
   test('of an iterator that is wrong is a fault that says where and what to do', async () => {
