@@ -4,6 +4,7 @@
  * @see https://www.rfc-editor.org/rfc/rfc9535#section-2
  */
 import { toBytes } from '../../core/text.ts';
+import { foreignSyntax } from './dialects.ts';
 import {
   FUNCTIONS,
   type FunctionName,
@@ -32,7 +33,13 @@ export type Leniency = 'strict' | 'short' | 'loose';
  * @throws JsonPathError
  */
 export function parseJsonPath(expression: string, leniency: Leniency): Query {
-  return new PathParser(expression, leniency).parse();
+  try {
+    return new PathParser(expression, leniency).parse();
+  } catch (error) {
+    const foreign = error instanceof JsonPathError ? foreignSyntax(expression) : undefined;
+    if (foreign === undefined) throw error;
+    throw new JsonPathError(foreign.message, foreign.position ?? 0, foreign.hint);
+  }
 }
 
 /** A reference of a record: a query on it, or on one of its ancestors. */

@@ -182,6 +182,42 @@ describe('a JSONPath', () => {
       expect(() => parseJsonPath(expression, leniency)).toThrow(expect.objectContaining({ position: 0, hint }));
   });
 
+  test.each([
+    ['$.a[?(@.n =~ /A.*\\d/i)]', "Write match(@.n, 'A.*\\\\d')"],
+    ["$.a[?(@['a b'].c contains 'x y')]", "Write search(@['a b'].c, 'x y')"],
+    ["$.a[?(@.n in ['x', 'y z'])]", "Write @.n == 'x' || @.n == 'y z'"],
+    ["$.a[?(@.n nin ['x', 2])]", "Write @.n != 'x' && @.n != 2"],
+    ['$.a[?(@.n in @.m)]', "Write comparisons: @.name == 'a' || @.name == 'b'"],
+    ["$.a[?(@.t subsetof ['x','y'])]", "Write !@.t[?@ != 'x' && @ != 'y']"],
+    ["$.a[?(@.t anyof ['x','y'])]", "Write @.t[?@ == 'x' || @ == 'y']"],
+    ["$.a[?(@.t noneof ['x'])]", "Write !@.t[?@ == 'x']"],
+    ['$.a[?(@.t size 2)]', 'Write length(@.t) == 2'],
+    ['$.a[?(@.t empty true)]', 'Write length(@.t) == 0'],
+    ['$.a[?(@.a-b == 1)]', "Write @['a-b']"],
+    ['$.a[?(@.length-1)]', 'An element from the end is [-1]'],
+    ['$.a[(@.length-2)]', 'Positions from the end are negative: write [-2]'],
+    ['$.a[@.length - 1]', 'Positions from the end are negative: write [-1]'],
+    ['$.a[(@.x)]', 'A filter begins with ?'],
+    ['$.a.length()', 'Let the function grel:array_length count'],
+    ['$.a[*].size()', 'Let the function grel:array_length count'],
+    ['$.a.index(-2)', 'Write [-2]'],
+    ['$.a[*]~', 'JSONPath gives values, never the names of members'],
+    ['$.a.b^.c', 'A reference leads to a parent from its beginning: $^.name'],
+    ["$.a[?(@.b === 'x')]", 'Write =='],
+    ["$.a[?(@.b = 'x and y')]", 'Write =='],
+    ["$.a[?(@.b == 'x' and @.c)]", 'Write &&'],
+    ['$.a[?(not(@.b))]', 'Write !'],
+    ['$.a[?(@.b * 2 == 2)]', 'Compare with a number'],
+  ])('%s of another JSONPath is refused with what replaces it', (expression, hint) => {
+    expect(() => parseJsonPath(expression, 'strict')).toThrow(expect.objectContaining({ hint: expect.stringContaining(hint) }));
+    const [, replacement] = /^Write ((?!comp).*@.*)$/.exec(hint) ?? [];
+    if (replacement !== undefined && !expression.includes('-b')) parseJsonPath(`$.a[?${replacement}]`, 'strict');
+  });
+
+  test.each(['$..[?(@.x)]', '$.a[-2:]', '$.a[-1]', "$.a[?(@['a-b'] == '=~ in [1]')]"])('%s is valid', (expression) => {
+    expect(() => parseJsonPath(expression, 'strict')).not.toThrow();
+  });
+
   test('of an iterator that is wrong is a fault that says where and what to do', async () => {
     const opened = openJson(
       (async function* () {})(),
