@@ -253,6 +253,11 @@ export const SCHEMAS = {
       },
       format: { type: 'string', enum: Object.keys(FORMATS), description: 'Default: by the name, else by the media type of the answer' },
       delimiter: { type: 'string', minLength: 1, maxLength: 1, description: 'Of CSV. Default: what the first rows show', examples: [';'] },
+      quote: {
+        type: 'string',
+        maxLength: 1,
+        description: 'Of CSV; empty: none. Default: `"`; for cells between tabs none, unless the whole header stands in quotes',
+      },
       encoding: { type: 'string', maxLength: 40, description: 'Of CSV. Default: UTF-8' },
       mappings: MAPPING_DIRECTORY,
       deeper: { type: 'boolean', description: 'Whether more of the input is read' },
@@ -288,6 +293,7 @@ export const SCHEMAS = {
     },
     {
       delimiter: { ...text, description: 'Of CSV, where it is not that of the format' },
+      quote: { ...text, description: 'Of CSV, where it is not that of the delimiter; empty: none' },
       sheets: { ...texts, description: 'Of a workbook: the names of its sheets' },
       fault: { ...ref('Fault'), description: 'What is wrong behind what was read: a run ends there' },
       ofBytes: { ...count, description: 'Size of the input; absent: not known, such as of a compressed file' },

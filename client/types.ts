@@ -285,6 +285,8 @@ export type StudioSampleRequest = {
   readonly format?: "csv" | "tsv" | "json" | "jsonl" | "xlsx" | "xlsb" | "xls" | "ods" | "parquet" | "xml";
   /** Of CSV. Default: what the first rows show */
   readonly delimiter?: string;
+  /** Of CSV; empty: none. Default: `"`; for cells between tabs none, unless the whole header stands in quotes */
+  readonly quote?: string;
   /** Of CSV. Default: UTF-8 */
   readonly encoding?: string;
   /** The transformer whose mapping directory a relative path is of. Default: it is of the working directory */
@@ -338,6 +340,8 @@ export type StudioSample = {
   readonly warnings: ReadonlyArray<string>;
   /** Of CSV, where it is not that of the format */
   readonly delimiter?: string;
+  /** Of CSV, where it is not that of the delimiter; empty: none */
+  readonly quote?: string;
   /** Of a workbook: the names of its sheets */
   readonly sheets?: ReadonlyArray<string>;
   /** What is wrong behind what was read: a run ends there */

@@ -19,6 +19,8 @@ export interface SampleQuestion {
   /** One of `FORMATS`; undefined: by the name, else by the media type. */
   readonly format?: string | undefined;
   readonly delimiter?: string | undefined;
+  /** Empty: none. */
+  readonly quote?: string | undefined;
   readonly encoding?: string | undefined;
   /** The transformer whose mapping directory a relative path is of; undefined: it is of the working directory. */
   readonly mappings?: Transformer | undefined;

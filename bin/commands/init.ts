@@ -31,7 +31,7 @@ const BASE = 'http://example.com/';
 const LANGUAGES = ['rml', 'yarrrml'] as const;
 type Language = (typeof LANGUAGES)[number];
 
-const { delimiter, encoding } = INPUT_OPTIONS;
+const { delimiter, quote, encoding } = INPUT_OPTIONS;
 
 const INIT: Command = {
   name: 'init',
@@ -45,7 +45,7 @@ compressed, or URLs. Of a database (a JDBC URL, or an SQLite file) it writes R2R
     records: { value: 'N', summary: `look at the first N records of each file, default ${RECORDS}` },
     base: { value: 'IRI', summary: `what the IRIs of the graph begin with, default ${BASE}` },
     'input-format': { value: 'FORMAT', choices: INPUT_FORMATS, summary: 'format of the files, if their names do not tell it' },
-    ...{ delimiter, encoding },
+    ...{ delimiter, quote, encoding },
     ...LOGIN_OPTIONS,
   } as Command['options'],
   notes: `Classes are named after files, arrays and elements. A field that is unique and has a name like id or code is the key. A datatype is
@@ -159,6 +159,7 @@ function sampleOptionsOf(parsed: Parsed, language: Language): Omit<SampleOptions
     bytes: SAMPLE_BYTES,
     format: parsed.value('input-format') as InputFormat | undefined,
     delimiter: csv.delimiter,
+    quote: csv.quoteChar,
     encoding,
     untilFault: false,
     maxRecordBytes,

@@ -27,7 +27,10 @@ export const INPUT_OPTIONS: Readonly<Record<string, CommandOption>> = {
     value: 'CHARACTER',
     summary: 'separator of the cells of CSV files, \\t for a tab; default by mapping and name, else a comma',
   },
-  quote: { value: 'CHARACTER', summary: 'quotes of the cells of CSV files, empty for none; default by the mapping, else "' },
+  quote: {
+    value: 'CHARACTER',
+    summary: 'quotes of the cells of CSV files, empty for none; default by the mapping, else ", and none for cells between tabs',
+  },
   encoding: { value: 'NAME', summary: 'encoding of the input files, such as windows-1252; default by mapping and file, else UTF-8' },
   'source-root': { value: 'DIRECTORY', summary: 'where relative sources of the mapping are; default as the mapping says' },
 };

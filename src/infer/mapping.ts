@@ -139,13 +139,14 @@ class MappingWriter {
     ]);
   }
 
-  #source({ path, formulation, delimiter, encoding }: SampledSource): readonly Property[] {
+  #source({ path, formulation, delimiter, quote, encoding }: SampledSource): readonly Property[] {
     const nulls: Property[] = formulation === 'csv' && this.#options.language === 'rml' ? [[`${RML}null`, literal('')]] : [];
-    if (delimiter === undefined && encoding === undefined) {
+    if (delimiter === undefined && quote === undefined && encoding === undefined) {
       return [[RDF_TYPE, iri(`${RML}FilePath`)], [`${RML}root`, iri(`${RML}MappingDirectory`)], [`${RML}path`, literal(path)], ...nulls];
     }
     const dialect: Property[] = [
       ...(delimiter === undefined ? [] : [[`${CSVW}delimiter`, literal(delimiter)] as const]),
+      ...(quote === undefined ? [] : [[`${CSVW}quoteChar`, literal(quote)] as const]),
       ...(encoding === undefined ? [] : [[`${CSVW}encoding`, literal(encoding)] as const]),
     ];
     return [[RDF_TYPE, iri(`${CSVW}Table`)], [`${CSVW}url`, literal(path)], [`${CSVW}dialect`, this.#blank(dialect)], ...nulls];

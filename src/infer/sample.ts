@@ -27,6 +27,8 @@ export interface SampledSource {
   readonly isWorkbook: boolean;
   /** Of CSV, where it is not the usual one of the name. */
   readonly delimiter?: string | undefined;
+  /** Of CSV, where it is not the usual one. Empty: none. */
+  readonly quote?: string | undefined;
   /** Of CSV. */
   readonly encoding?: string | undefined;
   /** Of XML: prefix → namespace IRI, for the names of the tree. */

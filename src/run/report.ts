@@ -124,9 +124,14 @@ export function warningsOf(unmatched: readonly Fault[], onError: ErrorPolicy | u
 
 const MAX_WARNINGS = 50;
 
-/** The warnings of slices, each once: each of many slices may have its own. */
+/** A warning without the line and the record at its end, which a slice counts from its own beginning. */
+export const withoutPosition = (warning: string): string => warning.replace(/(?:, (?:line|record) \d+)+\)$/, ')');
+
+/** The warnings of slices, each once, with the first position: each of many slices may have its own. */
 export function limitWarnings(warnings: readonly string[]): readonly string[] {
-  const all = [...new Set(warnings)];
+  const seen = new Map<string, string>();
+  for (const warning of warnings) if (!seen.has(withoutPosition(warning))) seen.set(withoutPosition(warning), warning);
+  const all = [...seen.values()];
   return all.length <= MAX_WARNINGS ? all : [...all.slice(0, MAX_WARNINGS), `… and ${all.length - MAX_WARNINGS} more warnings`];
 }
 

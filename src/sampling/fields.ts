@@ -11,6 +11,8 @@ export interface FieldsQuestion {
   readonly location: string;
   readonly format?: string | undefined;
   readonly delimiter?: string | undefined;
+  /** Of CSV. Empty: none. */
+  readonly quote?: string | undefined;
   readonly encoding?: string | undefined;
   readonly deeper?: boolean | undefined;
   /** Whether values of single items are wanted. */
@@ -24,6 +26,8 @@ export interface FieldsAnswer {
   readonly format: InputFormat | 'sql';
   /** Of CSV, where it is not that of the format. */
   readonly delimiter?: string | undefined;
+  /** Of CSV, where it is not that of the delimiter. Empty: none. */
+  readonly quote?: string | undefined;
   /** Of XML: by prefix. */
   readonly namespaces: Readonly<Record<string, string>>;
   readonly fields: readonly Field[];
@@ -51,11 +55,12 @@ const DEEPER = { records: 5_000, bytes: 32 * 2 ** 20 };
  * @throws Fault of `sampleInput`
  */
 export async function sampleFields(question: FieldsQuestion, access: FieldsAccess, until: number): Promise<FieldsAnswer> {
-  const { location, delimiter, encoding, deeper = false, items = false } = question;
+  const { location, delimiter, quote, encoding, deeper = false, items = false } = question;
   const over = new LinkedAbort([], Math.max(0, until - Date.now()));
   const options = {
     format: question.format as InputFormat | undefined,
     delimiter,
+    quote: quote === '' ? null : quote,
     encoding,
     dialect: 'rml',
     untilFault: true,
@@ -79,6 +84,7 @@ export async function sampleFields(question: FieldsQuestion, access: FieldsAcces
   return {
     format,
     ...(sample.source.delimiter === undefined ? {} : { delimiter: sample.source.delimiter }),
+    ...(sample.source.quote === undefined ? {} : { quote: sample.source.quote }),
     namespaces: Object.fromEntries(sample.source.namespaces),
     fields,
     ...(sample.sheets === undefined ? {} : { sheets: sample.sheets }),

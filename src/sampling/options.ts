@@ -18,6 +18,8 @@ export interface SampleOptions {
   readonly format: InputFormat | undefined;
   /** Of CSV. undefined: a comma or a tab by the name, or what the first rows show. */
   readonly delimiter: string | undefined;
+  /** Of CSV. null: none. undefined: by the delimiter, or what a header in quotes shows. */
+  readonly quote: string | null | undefined;
   /** Of CSV. */
   readonly encoding: string | undefined;
   /** Of JSON and XML: bytes that are looked at. */

@@ -18,7 +18,7 @@ export class PeekedBytes {
 
   /** The first bytes, as one-byte text. */
   async head(): Promise<string> {
-    let bytes = 0;
+    let bytes = this.#seen.reduce((sum, chunk) => sum + chunk.length, 0);
     while (bytes < HEAD_BYTES) {
       const next = await this.#chunks.next().catch((error: unknown) => {
         if (!(error instanceof TimeOver) || bytes === 0) throw error;
@@ -56,6 +56,12 @@ export function delimiterOfHead(head: string): string {
   const header = rows[0] ?? '';
   return CANDIDATES.find((delimiter) => header.includes(delimiter)) ?? ',';
 }
+
+const QUOTED_CELL = '"[^"]*(?:""[^"]*)*"';
+const HEADER_IN_QUOTES = new RegExp(`^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\r\n]*(?:${QUOTED_CELL}\t)*${QUOTED_CELL}(?:[\r\n]|$)`);
+
+/** The quote of tab-separated text whose header stands in quotes; undefined: not all of it does. */
+export const quoteOfTabbed = (head: string): string | undefined => (HEADER_IN_QUOTES.test(head.replace(/\0/g, '')) ? '"' : undefined);
 
 /** Complete rows, without what is in quotes. */
 function rowsOf(head: string): readonly string[] {

@@ -1,5 +1,6 @@
 /** Reads the beginning of an input as a tree, for the inference of a mapping. */
 import { Fault } from '../core/fault.ts';
+import { undeclaredQuote } from '../core/input/csv-dialect.ts';
 import { FORMATS, type InputFormat, isWorkbook, splitSheet } from '../core/input/formats.ts';
 import { redact } from '../core/redact.ts';
 import type { DocumentSample } from '../infer/sample.ts';
@@ -11,7 +12,7 @@ import { isTimeOver, TimeOver } from './beginning.ts';
 import { sampleJson, sampleJsonSequence } from './json.ts';
 import type { SampleOptions } from './options.ts';
 import { sampleParquet } from './parquet.ts';
-import { delimiterOfHead, PeekedBytes } from './peek.ts';
+import { delimiterOfHead, PeekedBytes, quoteOfTabbed } from './peek.ts';
 import { sampleTable } from './table.ts';
 import { sampleXml } from './xml.ts';
 
@@ -114,10 +115,20 @@ async function sampleOf({ bytes, ranges, format, path, name, title, sheet }: Ope
       const peeked = new PeekedBytes(bytes);
       const usual = format === 'tsv' ? '\t' : ',';
       const delimiter = options.delimiter ?? (format === 'tsv' ? usual : delimiterOfHead(await peeked.head()));
-      const read = readOptions(name, { delimiter }, undefined, options);
+      const { quote = undeclaredQuote({ delimiter }) && quoteOfTabbed(await peeked.head()) } = options;
+      const read = readOptions(name, { delimiter, ...(quote === undefined ? {} : { quoteChar: quote }) }, undefined, options);
       const table = await sampleTable(peeked.all(), format, read, options);
       const { encoding } = options;
-      return { ...sampled, ...table, source: { ...source, delimiter: delimiter === usual ? undefined : delimiter, encoding } };
+      return {
+        ...sampled,
+        ...table,
+        source: {
+          ...source,
+          delimiter: delimiter === usual ? undefined : delimiter,
+          quote: quote ?? (quote === null ? '' : undefined),
+          encoding,
+        },
+      };
     }
   }
 }

@@ -27,6 +27,8 @@ export interface Sample {
   readonly sheets?: readonly string[];
   /** Of CSV, where it is no comma. */
   readonly delimiter?: string;
+  /** Of CSV, where it is not that of the delimiter. Empty: none. */
+  readonly quote?: string;
   /** Of XML: by the prefixes of the fields, without those that the input declares. */
   readonly namespaces: Readonly<Record<string, string>>;
 }
@@ -45,12 +47,13 @@ export async function readSample(
   deeper: boolean,
   signal: AbortSignal,
 ): Promise<Sample> {
-  const { delimiter, encoding } = dialect ?? {};
+  const { delimiter, quote, encoding } = dialect ?? {};
   const request = {
     ...placeOf(location),
     ...(location.kind === 'file' && location.directory === undefined && { mappings }),
     ...(format !== 'sql' && { format: formatRead(placeOf(location).location, format) }),
     ...(delimiter !== undefined && { delimiter }),
+    ...(quote !== undefined && { quote }),
     ...(encoding !== undefined && { encoding }),
     ...(deeper && { deeper }),
     ...(!grouped && { items: true }),
@@ -100,7 +103,7 @@ function withOwnPrefixes(answer: StudioSample, own: Readonly<Record<string, stri
 }
 
 /**
- * An input with what its beginning shows, and a mapping must say: the delimiter of CSV, and the namespaces of XML. One that cannot be read
+ * An input with what its beginning shows, and a mapping must say: the delimiter and the quote of CSV, and the namespaces of XML. One that cannot be read
  * stays as it is: why is told where its fields would stand.
  */
 export async function withFound<I extends Place & Pick<NewInput, 'namespaces'>>(
@@ -109,11 +112,16 @@ export async function withFound<I extends Place & Pick<NewInput, 'namespaces'>>(
   signal: AbortSignal,
 ): Promise<I> {
   const { format, dialect, namespaces: own } = input;
-  if (!(format === 'csv' ? dialect?.delimiter === undefined : format === 'xml' && own === undefined)) return input;
+  const { delimiter: declared, quote: declaredQuote } = dialect ?? {};
+  // Where tabs separate cells, the header shows whether there are quotes.
+  const isOpen =
+    format === 'csv' ? declared === undefined || (declared === '\t' && declaredQuote === undefined) : format === 'xml' && own === undefined;
+  if (!isOpen) return input;
   try {
-    const { delimiter, namespaces } = await readSample(input, mappings, false, signal);
+    const { delimiter, quote, namespaces } = await readSample(input, mappings, false, signal);
     if (format === 'xml') return Object.keys(namespaces).length === 0 ? input : { ...input, namespaces };
-    return delimiter === undefined ? input : { ...input, dialect: { ...dialect, delimiter } };
+    const found = { ...(delimiter !== undefined && { delimiter }), ...(quote !== undefined && { quote }), ...dialect };
+    return Object.keys(found).length === 0 ? input : { ...input, dialect: found };
   } catch (error) {
     // It was given up.
     if (troubleOf(error) === undefined) throw error;

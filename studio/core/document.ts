@@ -69,6 +69,7 @@ export interface Database {
 /** Absent: the default of RFC 4180. */
 export interface CsvDialect {
   readonly delimiter?: string;
+  /** Empty: none, which is also the default between tabs. */
   readonly quote?: string;
   readonly header?: boolean;
   readonly encoding?: string;

@@ -35,7 +35,7 @@ export function samplesRoutes(ask: Ask, services: readonly Service[]): readonly 
       replies: { 200: { description: 'The fields, as far as they were read', schema: 'StudioSample' } },
       handle: async ({ request, body }) => {
         const { of, ...file } = (await body()) as Omit<SampleQuestion, 'kind'> & { readonly of?: 'file' | 'table' | 'query' };
-        const { location, format, delimiter, encoding, mappings, deeper, items } = file;
+        const { location, format, delimiter, quote, encoding, mappings, deeper, items } = file;
         if (of === 'table' || of === 'query') {
           assertSql();
           return { status: 200, body: await ask({ kind: 'rows', of, text: location, deeper }, request) };
@@ -43,7 +43,7 @@ export function samplesRoutes(ask: Ask, services: readonly Service[]): readonly 
         assertNoPassword(location);
         return {
           status: 200,
-          body: await ask({ kind: 'sample', location, format, delimiter, encoding, mappings, deeper, items }, request),
+          body: await ask({ kind: 'sample', location, format, delimiter, quote, encoding, mappings, deeper, items }, request),
         };
       },
     },

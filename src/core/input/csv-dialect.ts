@@ -9,7 +9,7 @@ import type { CsvFormat } from './csv-format.ts';
 export interface CsvDialect {
   /** One ASCII character. undefined: a comma, or the delimiter that the file extension implies. */
   readonly delimiter?: string;
-  /** One ASCII character, by default `"`. null: no quoting. */
+  /** One ASCII character. null: no quoting. undefined: see `quoteIn`. */
   readonly quoteChar?: string | null;
   /** false: a backslash escapes the next character, inside and outside of quotes. */
   readonly doubleQuote?: boolean;
@@ -66,12 +66,25 @@ export function quoteOf(text: string): string | null | undefined {
 
 const isOneCharacter = (text: string): boolean => /^[\t\x20-\x7e]$/.test(text);
 
+/**
+ * The quote of a dialect; null: none.
+ *
+ * Tab-separated text has no quotes unless they are declared: its media type knows none, and a quote at the beginning of a cell would swallow rows.
+ *
+ * @see https://www.iana.org/assignments/media-types/text/tab-separated-values
+ */
+export const quoteIn = ({ delimiter, quoteChar = hasTabs(delimiter) ? null : DEFAULT_QUOTE }: CsvDialect): string | null => quoteChar;
+
+/** A quote that others read in text of a dialect, and that is a character here because the dialect declares none. */
+export const undeclaredQuote = (dialect: CsvDialect): string | undefined =>
+  dialect.quoteChar === undefined && quoteIn(dialect) === null ? DEFAULT_QUOTE : undefined;
+
+const hasTabs = (delimiter = DEFAULT_DELIMITER): boolean => delimiterOf(delimiter) === '\t';
+
 /** What makes a dialect ambiguous, as a message; undefined: nothing. */
-export function contradictionIn({
-  delimiter = DEFAULT_DELIMITER,
-  quoteChar = DEFAULT_QUOTE,
-  commentPrefix,
-}: CsvDialect): string | undefined {
+export function contradictionIn(dialect: CsvDialect): string | undefined {
+  const { delimiter = DEFAULT_DELIMITER, commentPrefix } = dialect;
+  const quoteChar = quoteIn(dialect);
   const written = JSON.stringify(delimiter);
   if (delimiter === quoteChar) return `${written} is the delimiter and the quote`;
   if (commentPrefix?.startsWith(delimiter)) return `comments begin with ${JSON.stringify(commentPrefix)}, and ${written} is the delimiter`;

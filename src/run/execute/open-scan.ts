@@ -14,6 +14,7 @@ import { openInput, probeInput, rangesOf } from '../../storage/open.ts';
 import { changedFault, type OpenedInput, type OpenOptions, type WebAsk } from '../../storage/storage.ts';
 import { type DocumentPlace, formatOf, isParquet, withOtherPlace } from '../prepare/inputs.ts';
 import { RESULT_TYPES } from '../prepare/web-answer.ts';
+import { withoutPosition } from '../report.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
 import { type OpenPage, openPages } from './pages/paged-scan.ts';
 
@@ -234,7 +235,7 @@ function placed(scan: Scan, slice: ByteSlice, lines: () => Promise<LinesBefore>)
       ? {}
       : { nested: (iteration: number, iterator: string) => scan.nested?.(iteration, iterator) as NestedRecords }),
     unmatched: (iteration) => scan.unmatched(iteration),
-    warnings: () => scan.warnings?.() ?? [],
+    warnings: () => (scan.warnings?.() ?? []).map(slice.from === slice.head ? (warning) => warning : withoutPosition),
     hint: (iteration, reference) => scan.hint?.(iteration, reference),
     async *batches(signal) {
       const counted = textBefore(slice);

@@ -5,7 +5,7 @@
  * unquoted one). Memory: one chunk, one batch and one partial row.
  */
 
-import { Fault } from '../../core/fault.ts';
+import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
@@ -15,6 +15,12 @@ import { descriptionOf, valueOf } from './described.ts';
 import { CsvScanner, type Row } from './scanner.ts';
 
 const BATCH_ROWS = 512;
+
+const UNDECLARED_QUOTE =
+  'Cells begin with a quote, and tab-separated text has no quotes: they belong to the values. If this file has quotes, declare them by --quote \'"\' on the command line, or csvw:dialect [ csvw:quoteChar "\\"" ] in the mapping';
+
+const positionOf = ({ input, line, record }: FaultPlace = {}): string =>
+  ` (input ${input}, line ${line}${record === undefined ? '' : `, record ${record}`})`;
 
 export const openCsv: OpenScan = async (bytes, iterations, options) => {
   const scanner = new CsvScanner(toUtf8(bytes, options.encoding, undefined, options.name), options);
@@ -102,11 +108,12 @@ class CsvScan implements Scan {
   }
 
   warnings(): readonly string[] {
-    const { longRows, firstLongRow, header } = this.#scanner;
-    if (longRows === 0) return [];
+    const { longRows, firstLongRow, undeclaredQuoteAt, header } = this.#scanner;
     const rows = longRows === 1 ? 'A row has' : `${longRows} rows have`;
+    const long = `${rows} more cells than the header names (${header.length}); what is beyond was not read. Often a cell with a delimiter lacks its quotes`;
     return [
-      `${rows} more cells than the header names (${header.length}); what is beyond was not read. Often a cell with a delimiter lacks its quotes (input ${this.#options.name}, record ${firstLongRow})`,
+      ...(longRows === 0 ? [] : [long + positionOf(firstLongRow)]),
+      ...(undeclaredQuoteAt === undefined ? [] : [UNDECLARED_QUOTE + positionOf(undeclaredQuoteAt)]),
     ];
   }
 

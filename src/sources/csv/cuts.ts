@@ -5,7 +5,7 @@
  * unquoted cell is a character. Text between quotes is skipped at the speed of a search, unless there are many quotes. A malformed cell is
  * not reported here: the reader of its slice reports it.
  */
-import { type CsvDialect, DEFAULT_DELIMITER, DEFAULT_QUOTE } from '../../core/input/csv-dialect.ts';
+import { type CsvDialect, DEFAULT_DELIMITER, quoteIn } from '../../core/input/csv-dialect.ts';
 
 const LF = 10;
 const CR = 13;
@@ -53,7 +53,7 @@ export class CsvCuts {
    */
   constructor(dialect: CsvDialect, at: number, targets: readonly number[]) {
     this.#delimiter = (dialect.delimiter ?? DEFAULT_DELIMITER).charCodeAt(0);
-    this.#quote = dialect.quoteChar === null ? -1 : (dialect.quoteChar ?? DEFAULT_QUOTE).charCodeAt(0);
+    this.#quote = quoteIn(dialect)?.charCodeAt(0) ?? -1;
     this.#comment = dialect.commentPrefix ? dialect.commentPrefix.charCodeAt(0) : -1;
     this.#at = at;
     this.#targets = targets;

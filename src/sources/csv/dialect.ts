@@ -1,6 +1,6 @@
 /** Checks the dialect of a document and converts it to bytes for the scanner. */
 import { Fault } from '../../core/fault.ts';
-import { contradictionIn, DEFAULT_DELIMITER, DEFAULT_QUOTE, delimiterOf, quoteOf } from '../../core/input/csv-dialect.ts';
+import { contradictionIn, DEFAULT_DELIMITER, delimiterOf, quoteIn, quoteOf, undeclaredQuote } from '../../core/input/csv-dialect.ts';
 import { toBytes } from '../../core/text.ts';
 import type { ReadOptions } from '../source.ts';
 
@@ -10,6 +10,8 @@ const BACKSLASH = 92;
 export interface ByteDialect {
   readonly delimiter: number;
   readonly quote: number;
+  /** Of `undeclaredQuote`. */
+  readonly undeclaredQuote: number;
   readonly doubleQuote: boolean;
   /** A backslash, unless quotes are doubled. */
   readonly escape: number;
@@ -25,11 +27,13 @@ export interface ByteDialect {
 export function byteDialect({ csv: dialect = {}, name }: Pick<ReadOptions, 'csv' | 'name'>): ByteDialect {
   const problem = contradictionIn(dialect);
   if (problem !== undefined) throw new Fault('mapping/invalid', `Rows of ${name} cannot be told: ${problem}`);
-  const quote = dialect.quoteChar === null ? null : checked(quoteOf, dialect.quoteChar ?? DEFAULT_QUOTE, 'quote');
+  const declared = quoteIn(dialect);
+  const quote = declared === null ? null : checked(quoteOf, declared, 'quote');
   const doubleQuote = dialect.doubleQuote ?? true;
   return {
     delimiter: checked(delimiterOf, dialect.delimiter ?? DEFAULT_DELIMITER, 'delimiter').charCodeAt(0),
-    quote: quote === null ? -1 : quote.charCodeAt(0),
+    quote: quote?.charCodeAt(0) ?? -1,
+    undeclaredQuote: undeclaredQuote(dialect)?.charCodeAt(0) ?? -1,
     doubleQuote,
     escape: doubleQuote ? -1 : BACKSLASH,
     comment: toBytes(dialect.commentPrefix ?? ''),

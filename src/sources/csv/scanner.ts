@@ -12,7 +12,7 @@ import { fromBytes } from '../../core/text.ts';
 import { REPEATED, type ReadOptions, type RepeatSearch } from '../source.ts';
 import { type ByteDialect, byteDialect } from './dialect.ts';
 import { RepeatedRows } from './repeated-rows.ts';
-import { CsvWindow } from './window.ts';
+import { CsvWindow, WITHOUT_QUOTES } from './window.ts';
 
 /** Cells by slot, as one-byte UTF-8. null: the row has no such cell, or an empty unquoted one in the legacy dialect. */
 export type Row = (string | null)[];
@@ -33,13 +33,16 @@ for (let column = 0; column < EVERY_COLUMN.length; column++) EVERY_COLUMN[column
 export class CsvScanner extends CsvWindow {
   /** Names of the columns, as one-byte UTF-8. */
   header: readonly string[] = [];
-  /** Number of rows with text beyond the last column of the header, and the 0-based position of the first. */
+  /** Number of rows with text beyond the last column of the header, and where the first is. */
   longRows = 0;
-  firstLongRow = 0;
+  firstLongRow: FaultPlace | undefined;
+  /** The first cell that begins with a quote which the dialect does not declare. */
+  undeclaredQuoteAt: FaultPlace | undefined;
 
   readonly #dialect: ByteDialect;
   readonly #delimiter: number;
   readonly #quote: number;
+  readonly #undeclaredQuote: number;
   readonly #doubleQuote: boolean;
   readonly #escape: number;
   readonly #comment: string;
@@ -64,6 +67,7 @@ export class CsvScanner extends CsvWindow {
     this.#dialect = dialect;
     this.#delimiter = dialect.delimiter;
     this.#quote = dialect.quote;
+    this.#undeclaredQuote = dialect.undeclaredQuote;
     this.#doubleQuote = dialect.doubleQuote;
     this.#escape = dialect.escape;
     this.#comment = dialect.comment;
@@ -188,6 +192,7 @@ export class CsvScanner extends CsvWindow {
     const end = buffer.length;
     const delimiter = this.#delimiter;
     const quote = this.#quote;
+    const undeclared = this.#undeclaredQuote;
     const escape = this.#escape;
     const trimStart = this.#trimStart;
     const slots = this.#slots;
@@ -245,6 +250,7 @@ export class CsvScanner extends CsvWindow {
           if (c !== -1 && c !== delimiter && c !== LF && c !== CR) throw this.#malformedQuote(at, column);
         } else {
           const start = at;
+          if (undeclared >= 0 && buffer[at] === undeclared) this.undeclaredQuoteAt ??= this.placeOf(at);
           if (escape >= 0) at = this.#endOfEscaped(at);
           while (at < end) {
             c = buffer[at] as number;
@@ -277,8 +283,7 @@ export class CsvScanner extends CsvWindow {
         continue;
       }
       if (surplus) {
-        if (this.longRows === 0) this.firstLongRow = this.#row;
-        this.longRows++;
+        if (this.longRows++ === 0) this.firstLongRow = this.placeOf(this.at);
       }
       rows.push(row);
       this.at = at;
@@ -309,7 +314,7 @@ export class CsvScanner extends CsvWindow {
         if (!this.ended) return -1;
         throw new Fault('source/malformed', 'A quoted cell is never closed', {
           place: this.placeOf(from),
-          hint: `Close the quote, or ${this.#doubleQuote ? 'double' : 'put a backslash before'} a quote that belongs to the text.`,
+          hint: `Close the quote, or ${this.#doubleQuote ? 'double' : 'put a backslash before'} a quote that belongs to the text. ${WITHOUT_QUOTES}`,
         });
       }
       if (this.#doubleQuote && buffer[at + 1] === this.#quote) at += 2;
@@ -386,7 +391,7 @@ export class CsvScanner extends CsvWindow {
   #malformedQuote(at: number, column: number): Fault {
     return new Fault('source/malformed', 'A quoted cell is followed by something other than a delimiter or the end of the row', {
       place: { ...this.placeOf(at), expression: fromBytes(this.header[column] ?? `column ${column + 1}`) },
-      hint: `${this.#doubleQuote ? 'Double' : 'Put a backslash before'} a quote that belongs to the text.`,
+      hint: `${this.#doubleQuote ? 'Double' : 'Put a backslash before'} a quote that belongs to the text. ${WITHOUT_QUOTES}`,
     });
   }
 

@@ -8,6 +8,10 @@ import type { ReadOptions } from '../source.ts';
 
 const LF = 10;
 
+/** For hints about quotes. */
+export const WITHOUT_QUOTES =
+  'A file without quotes is read with --quote \'\' on the command line, or csvw:dialect [ csvw:quoteChar "" ] in the mapping';
+
 /** Bytes that become text at once. V8 keeps larger strings apart, and frees them only with everything else. */
 const WINDOW_BYTES = 1 << 16;
 
@@ -100,7 +104,7 @@ export abstract class CsvWindow {
     return new Fault('limit/exceeded', `A row is longer than the ${this.options.maxRecordBytes} bytes that are allowed`, {
       place: this.placeOf(this.at),
       limit: 'MAX_RECORD_BYTES',
-      hint: 'Look for a quote that is not closed, or raise MAX_RECORD_BYTES (--max-record-mb)',
+      hint: `Look for a quote that is not closed, or raise MAX_RECORD_BYTES (--max-record-mb). ${WITHOUT_QUOTES}`,
     });
   }
 

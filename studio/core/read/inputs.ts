@@ -47,11 +47,10 @@ function ofFile(source: FileSource): Described | Undrawn {
 /** Empty: nothing is said. */
 function dialectOf(csv: FileSource['csv'] = {}, encoding: string | undefined): CsvDialect | Undrawn {
   const { delimiter, quoteChar, headerRows, ...others } = csv;
-  if (Object.values(others).some((value) => value !== undefined) || quoteChar === null || (headerRows ?? 0) > 1)
-    return new Undrawn('a dialect of CSV');
+  if (Object.values(others).some((value) => value !== undefined) || (headerRows ?? 0) > 1) return new Undrawn('a dialect of CSV');
   return {
     ...(delimiter !== undefined && { delimiter }),
-    ...(quoteChar !== undefined && { quote: quoteChar }),
+    ...(quoteChar !== undefined && { quote: quoteChar ?? '' }),
     ...(headerRows !== undefined && { header: headerRows === 1 }),
     ...(encoding !== undefined && { encoding }),
   };

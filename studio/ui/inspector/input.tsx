@@ -113,7 +113,7 @@ function Dialect({ input: { id, name, dialect = {} } }: { readonly input: Input 
   return (
     <>
       {written(WORDS.delimiter, 'delimiter', ',')}
-      {written(WORDS.quote, 'quote', '"')}
+      {written(WORDS.quote, 'quote', dialect.quote === '' || dialect.delimiter === '\t' ? '' : '"')}
       {written(WORDS.encoding, 'encoding', 'UTF-8')}
       <Switch
         name={WORDS.headerOf(name)}

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
-import type { StudioField, StudioItems, StudioSample } from '../../../client/types.ts';
+import type { StudioField, StudioItems, StudioSample, StudioSampleRequest } from '../../../client/types.ts';
 import { xlsx, xlsxRows } from '../../src/sources/sheet/workbooks.ts';
 import { fastest } from '../../support/fastest.ts';
 import { soakTest, test } from '../../support/jest/extent.ts';
@@ -73,6 +73,17 @@ test.each<[string, string | Uint8Array]>([
   expect(sample).toMatchObject({ records: 2, complete: true, warnings: [] });
   expect(shapeOf(sample)).toEqual(ROWS);
   expect(sample.fields[1]?.values).toMatchObject({ objects: 2, examples: ['Ann'], distinct: 1 });
+});
+
+test.each<[string, string, Partial<StudioSampleRequest>, string | undefined]>([
+  ['a header in quotes declares them', '"id"\t"name"\n1\t"A\tnn"\n2\t\n', {}, '"'],
+  ['they are declared by the request', 'id\tname\n1\t"A\tnn"\n2\t\n', { quote: '"' }, '"'],
+  ['there are none', 'id\tname\n1\t"A\n2\tnn"\n', {}, undefined],
+])('quotes of tab-separated text: %s', async (_, content, more, quote) => {
+  const sample = await sampleOf('quotes.tsv', content, more);
+  expect(sample).toMatchObject({ records: 2, warnings: [] });
+  expect(sample.quote).toBe(quote);
+  expect(sample.fields[1]?.values?.examples).toEqual(quote === undefined ? ['"A', 'nn"'] : ['A\tnn']);
 });
 
 test('a table without rows has its columns', async () => {

@@ -108,7 +108,8 @@ describe('random CSV', () => {
     );
     const delimiter = random.pick([',', ';', '\t']);
     const text = [header, ...rows].map((row) => row.map(cell).join(delimiter)).join('\r\n');
-    for (const mapping of ['m.ttl', 'm.yml']) {
+    // YARRRML has no key for the quotes that tab-separated text must declare.
+    for (const mapping of delimiter === '\t' ? ['m.ttl'] : ['m.ttl', 'm.yml']) {
       const { lines } = await authored({ 'strange file.csv': text }, mapping, '--delimiter', delimiter === '\t' ? '\\t' : delimiter);
       const isReferable = (at: number): boolean => header[at] !== '' && header.filter((name) => name === header[at]).length === 1;
       const cells = rows.flatMap((row) => row.filter((value, at) => isReferable(at) && (value !== '' || mapping === 'm.yml')));

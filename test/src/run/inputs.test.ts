@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import { Fault } from '../../../src/core/fault.ts';
@@ -211,6 +212,39 @@ describe('one input for a directory of mappings', () => {
   });
 });
 
+/** Quotes that are characters: no rows are lost. */
+const STRAY = 'id\tname\n1\t"Home\n2\tb\n3\tscreen 5"\n4\t"x"\n';
+const STRAY_NAMES = ['\\"Home', 'b', 'screen 5\\"', '\\"x\\"'];
+const namesIn = (text: string): readonly string[] => [...text.matchAll(/name> "(.*)" \.$/gm)].map(([, name]) => name as string);
+
+describe('tab-separated text', () => {
+  const table = (dialect: string): string =>
+    mapOf('P', 'x').replace(/rml:source \[.*?\]/, `rml:source [ a <http://www.w3.org/ns/csvw#Table> ; ${dialect} ]`);
+  const CSVW = 'http://www.w3.org/ns/csvw#';
+
+  test.each<[string, () => string]>([
+    ['.tsv', () => write('stray.tsv', STRAY)],
+    ['.tab', () => write('stray.tab', STRAY)],
+    ['.TSV.gz', () => write('stray.TSV.gz', gzipSync(STRAY))],
+  ])('%s has no quotes, and one warning says so', async (_, file) => {
+    const { text, report } = await run({ mappings: [write('tabs.ttl', mapOf('P', 'x.tsv'))], inputs: [{ name: 'x.tsv', url: file() }] });
+    expect(namesIn(text)).toEqual(STRAY_NAMES);
+    expect(report.warnings).toEqual([expect.stringContaining('Cells begin with a quote')]);
+  });
+
+  test.each([
+    ['a delimiter in the mapping', 'stray.txt', `<${CSVW}delimiter> "\\t"`, STRAY_NAMES],
+    ['quotes that the mapping declares', 'stray.tsv', `<${CSVW}quoteChar> "\\""`, ['Home\\n2\tb\\n3\tscreen 5', 'x']],
+    ['another delimiter than that of the name', 'commas.tsv', `<${CSVW}delimiter> ","`, ['a, b']],
+  ])('%s', async (_, name, dialect, expected) => {
+    write('stray.txt', STRAY);
+    write('stray.tsv', STRAY);
+    write('commas.tsv', 'id,name\n1,"a, b"\n');
+    const mapping = write('dialect.ttl', table(`<${CSVW}url> "${name}" ; <${CSVW}dialect> [ ${dialect} ]`));
+    expect(namesIn((await run({ mappings: [mapping], inputs: [] })).text)).toEqual(expected);
+  });
+});
+
 describe('behind HTTP', () => {
   let server: Server;
   let base: string;
@@ -218,6 +252,8 @@ describe('behind HTTP', () => {
   const FILES: Readonly<Record<string, readonly [string | undefined, string | Uint8Array]>> = {
     csv: ['text/csv; charset=utf-8', 'id,name\n1,Ann\n'],
     tsv: ['text/tab-separated-values', 'id\tname\n1\tAnn\n'],
+    'stray.tsv': ['text/plain', STRAY],
+    stray: ['text/tab-separated-values; charset=utf-8', STRAY],
     'wrong-type.csv': ['application/octet-stream', 'id,name\n1,Ann\n'],
     pdf: ['application/pdf', '%PDF-1.7'],
     'table.pdf': ['application/pdf', '%PDF-1.7'],
@@ -257,6 +293,10 @@ describe('behind HTTP', () => {
     expect((await run({ mappings: mappings(), inputs: inputs(name) })).text).toBe(
       '<http://example.com/P/1> <http://example.com/name> "Ann" .\n',
     );
+  });
+
+  test.each(['stray.tsv', 'stray'])('%s has no quotes', async (name) => {
+    expect(namesIn((await run({ mappings: mappings(), inputs: inputs(name) })).text)).toEqual(STRAY_NAMES);
   });
 
   test.each(['book.xlsx', 'book'])('%s is a workbook', async (name) => {

@@ -274,6 +274,58 @@ describe('CSV', () => {
     expect(found.place).toMatchObject(place);
   });
 
+  test.each([
+    ['is never closed', 'a,b\n3,"4\n'],
+    ['ends before its cell', 'a,b\n3,"4"x\n'],
+    ['makes a row too long', `a,b\n3,"${'x'.repeat(2000)}\n`],
+  ])('a quote that %s: the hint says how a file without quotes is read', async (_, text) => {
+    const { hint } = await fault(read(text, ['a', 'b'], { maxRecordBytes: 1000 }, 100));
+    expect(hint).toContain(`--quote ''`);
+    expect(hint).toContain('csvw:dialect [ csvw:quoteChar "" ]');
+  });
+
+  describe('between tabs, a quote is a character', () => {
+    const TABS: CsvDialect = { delimiter: '\t' };
+    const ROWS = 'id\tname\tp\n1\t"Home\ta\n2\tb\tc\n3\tscreen 5"\td\n4\t"all"\t""\n';
+    const scanOf = (text: string, csv: CsvDialect) =>
+      openCsv(chunks(Buffer.from(text), 7), [{ iterator: undefined, references: ['id'], origin: 'm' }], { ...READING, csv });
+    const warnings = async (text: string, csv: CsvDialect): Promise<readonly string[]> => {
+      const scan = await scanOf(text, csv);
+      for await (const _ of scan.batches(new AbortController().signal));
+      return scan.warnings?.() ?? [];
+    };
+
+    test('if the dialect declares none', async () => {
+      expect(await read(ROWS, ['name', 'p'], { csv: TABS })).toEqual([
+        ['"Home', 'a'],
+        ['b', 'c'],
+        ['screen 5"', 'd'],
+        ['"all"', '""'],
+      ]);
+    });
+
+    test('otherwise as the dialect says', async () => {
+      expect(await read(ROWS, ['id', 'name'], { csv: { ...TABS, quoteChar: '"' } })).toEqual([
+        ['1', 'Home\ta\n2\tb\tc\n3\tscreen 5'],
+        ['4', 'all'],
+      ]);
+    });
+
+    test('the first cell that begins with one is named, once', async () => {
+      expect(await warnings(ROWS, TABS)).toEqual([
+        expect.stringMatching(/^Cells begin with a quote.*--quote '"'.*csvw:quoteChar "\\"" \].*\(input people\.csv, line 2, record 0\)$/),
+      ]);
+      expect(await warnings('id\t"name"\n1\tx\n', TABS)).toEqual([expect.stringMatching(/\(input people\.csv, line 1\)$/)]);
+    });
+
+    test.each<[string, string, CsvDialect]>([
+      ['no quote begins a cell', 'id\tname\n1\tscreen 5"\n2\ta "b" c\n', TABS],
+      ['quotes are declared', 'id\tname\n1\t"a"\n', { ...TABS, quoteChar: '"' }],
+      ['none is declared', ROWS, { ...TABS, quoteChar: null }],
+      ['commas separate', 'id,name\n1,"a"\n', {}],
+    ])('no warning where %s', async (_, text, csv) => expect(await warnings(text, csv)).toEqual([]));
+  });
+
   test('fault: a column that is not there names the near ones', async () => {
     const found = await fault(read('Name,age\nx,1\n', ['Nme']));
     expect(found.code).toBe('mapping/reference');
@@ -297,7 +349,7 @@ describe('CSV', () => {
       READING,
     );
     for await (const _ of scan.batches(new AbortController().signal));
-    expect(scan.warnings?.()).toEqual([expect.stringMatching(/^2 rows have more cells .*\(input people\.csv, record 1\)$/)]);
+    expect(scan.warnings?.()).toEqual([expect.stringMatching(/^2 rows have more cells .*\(input people\.csv, line 3, record 1\)$/)]);
   });
 
   test('reads the same of chunks that are larger than its window, whatever stands where windows meet', async () => {

@@ -69,6 +69,18 @@ describe('a CSV file', () => {
     expect(lines).toEqual((await run({ mapping: KEYED, input, bytes: 0 })).lines);
   });
 
+  test('has no quotes between tabs: its slices are those of its lines, and one warning tells it', async () => {
+    const rows = Array.from({ length: 500 }, (_, i) => `${i}\t${i % 50 === 7 ? '"Home' : i % 50 === 9 ? 'screen 5"' : `a ${i}`}`).join(
+      '\n',
+    );
+    const input = await write('stray.tsv', `id\ta\n${rows}\n`);
+    const { result, lines, slices } = await run({ mapping: KEYED, input, bytes: 500 });
+    expect(slices).toBeGreaterThan(5);
+    expect(lines).toHaveLength(500);
+    expect(lines).toEqual((await run({ mapping: KEYED, input, bytes: 0 })).lines);
+    expect(result.report.warnings).toEqual([expect.stringMatching(/^Cells begin with a quote.*stray\.tsv, line 9, record 7\)$/)]);
+  });
+
   test('is distinct also where memory holds none of what repeats', async () => {
     const rows = Array.from({ length: 4000 }, (_, i) => `${i % 700},a${i % 900}`).join('\n');
     const input = await write('repeated.csv', `id,a\n${rows}\n`);

@@ -62,6 +62,19 @@ describe('a mapping of today', () => {
     expect(recordOf(document, 'attribute', last.to)?.value).toEqual({ kind: 'written', text: '$.lines[-1].sku' });
   });
 
+  test('is drawn with CSV without quotes, and printed so', async () => {
+    const text = RML.replace(
+      /<#orders> rml:source \[.*?\] ;\n.*?\./s,
+      '<#orders> rml:source [ a csvw:Table ; csvw:url "orders.csv" ; csvw:dialect [ csvw:quoteChar "" ] ] ; rml:referenceFormulation rml:CSV .',
+    )
+      .replaceAll('$.', '')
+      .replace('# an order', '@prefix csvw: <http://www.w3.org/ns/csvw#> .')
+      .replace(/<#Line>.*/s, '');
+    const { document } = await read(text, undefined);
+    expect(recordsOf(document, 'input').map(({ format, dialect }) => [format, dialect])).toEqual([['csv', { quote: '' }]]);
+    expect((await print(document, 'rml')).text).toContain('csvw:quoteChar ""');
+  });
+
   test('keeps what is not drawn as text, at the block that it belongs to', async () => {
     const { document } = await read(RML, 'rml');
     const [order] = recordsOf(document, 'entity');
