@@ -54,7 +54,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'parse/expressions': 'the syntax of paths',
       'parse/objects': 'object maps: with parents, quoted triples and collections',
       'parse/source': 'logical sources and views',
-      turtle: 'the parser of n3, and the prefixes that a document declares',
+      turtle: 'the parser of n3, what its errors mean, and the prefixes that a document declares',
       vocabulary: 'every term of the vocabularies, and whether it is supported',
       yarrrml: 'YARRRML → statements of RML',
     },

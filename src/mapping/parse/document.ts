@@ -9,8 +9,8 @@ import type { CustomFunctions } from '../../functions/definition.ts';
 import { type Described, type Graph, type GraphNode, nodeId, type Statement } from '../model/graph.ts';
 import type { Origin, RdfTerm } from '../model/model.ts';
 import { Parser } from '../turtle/parser.ts';
+import { syntaxFinding, type Token } from '../turtle/syntax.ts';
 import { renameNamesakes } from './namesakes.ts';
-import { syntaxFinding, type Token } from './syntax.ts';
 
 export interface Document {
   /** The name under which the user knows the document. */
