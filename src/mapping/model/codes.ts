@@ -193,6 +193,11 @@ export const DIAGNOSTIC_CODES = {
     severity: 'warning',
     summary: 'A reference to a parent stops at an array, which has no members.',
   },
+  'prefix-in-text': {
+    severity: 'either',
+    summary:
+      'A prefixed name is in quotes or in angle brackets, where Turtle replaces no prefix: the prefix would be the scheme of the IRI. An error where the document declares the prefix and the text becomes an IRI. To use a scheme of that name, give the prefix another name.',
+  },
   'relative-iri': {
     severity: 'warning',
     summary: 'A constant IRI is relative. It gets the base IRI in front.',
@@ -211,9 +216,9 @@ export const DIAGNOSTIC_CODES = {
     summary: 'A text stands where only an IRI may stand. It is read as one.',
   },
   'text-for-reference': {
-    severity: 'warning',
+    severity: 'either',
     summary:
-      'A constant text of YARRRML has the form of a JSONPath. A reference is written `$(…)`, so every record gets the text as it stands.',
+      'A text has the form of a reference of another language, such as `$(id)` in RML, and `$id`, `{id}` or a JSONPath in YARRRML, so every record gets it as it stands. An error for a template of IRIs that has no reference.',
   },
   'target-not-unique': {
     severity: 'error',

@@ -11,6 +11,7 @@ import type { Origin, RdfTerm } from '../model/model.ts';
 import { Parser } from '../turtle/parser.ts';
 import { syntaxFinding, type Token } from '../turtle/syntax.ts';
 import { renameNamesakes } from './namesakes.ts';
+import type { Prefixes } from './slips.ts';
 
 export interface Document {
   /** The name under which the user knows the document. */
@@ -55,7 +56,8 @@ export function parseDocuments(
   documents: readonly Document[],
   { baseIri, separate = false }: ReadOptions,
   translated: ReadonlyMap<Document, readonly Described[]> = new Map(),
-): { graph: Graph; findings: SyntaxFinding[] } {
+): { graph: Graph; findings: SyntaxFinding[]; prefixes: Prefixes } {
+  const prefixes = new Map<string, Map<string, string>>();
   const parsed: (readonly Described[])[] = [];
   const findings: SyntaxFinding[] = [];
   documents.forEach((document, index) => {
@@ -65,13 +67,15 @@ export function parseDocuments(
       return;
     }
     const text = withoutMark(document);
+    const declared = new Map<string, string>();
+    prefixes.set(document.name, declared);
     try {
-      parsed.push(parseTurtle(text, document.name, scopeOf(index), baseIri).flatMap(described));
+      parsed.push(parseTurtle(text, document.name, scopeOf(index), baseIri, declared).flatMap(described));
     } catch (error) {
       findings.push(syntaxFinding(error, document.name, text));
     }
   });
-  return { graph: graphOf((separate ? renameNamesakes(parsed) : parsed).flat()), findings };
+  return { graph: graphOf((separate ? renameNamesakes(parsed) : parsed).flat()), findings, prefixes };
 }
 
 export function graphOf(statements: readonly Described[]): Graph {
@@ -130,9 +134,10 @@ interface PlacedTerm {
 /**
  * The triples of one Turtle document. The whole document is parsed before the first triple is returned.
  *
+ * @param prefixes gets those that the document declares
  * @throws Error of n3, with its `context`; `syntaxFinding` interprets it
  */
-function parseTurtle(text: string, document: string, scope: string, baseIri: string): Triple[] {
+function parseTurtle(text: string, document: string, scope: string, baseIri: string, prefixes: Map<string, string>): Triple[] {
   let token: Token | undefined;
   let literalToken: Token | undefined;
   const labels = new Map<string, string>();
@@ -182,12 +187,16 @@ function parseTurtle(text: string, document: string, scope: string, baseIri: str
 
   // The published types lack two documented features of n3: a custom term factory and the `onToken` callback.
   const parser = new Parser({ format: 'text/turtle', baseIRI: baseIri, blankNodePrefix: 'b', factory: factory as never });
-  const parse = parser.parse.bind(parser) as unknown as (input: string, callbacks: { onToken(next: Token): void }) => Triple[];
+  const parse = parser.parse.bind(parser) as unknown as (
+    input: string,
+    callbacks: { onToken(next: Token): void; onPrefix(prefix: string, namespace: PlacedTerm): void },
+  ) => Triple[];
   return parse(text, {
     onToken(next) {
       token = next;
       if (next.type === 'literal') literalToken = next;
     },
+    onPrefix: (prefix, { value }) => prefixes.set(prefix, value),
   });
 }
 

@@ -13,6 +13,7 @@ import type { Expression, FunctionExecution, FunctionInput } from '../model/mode
 import { shorten } from '../vocabulary/namespaces.ts';
 import type { Place, Property } from '../vocabulary/vocabulary.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, withArticle } from './node.ts';
+import { checkPrefix, unquoted } from './slips.ts';
 import { readsOtherRecords } from './source/logical-source.ts';
 
 type Call = Extract<Expression, { kind: 'call' }>;
@@ -108,7 +109,8 @@ function iriOf(context: Context, statement: Statement | undefined, place: Place,
     found.kind === 'constant'
       ? `${withArticle(place)} takes an IRI, found ${describeTerm(found.term)}`
       : `${withArticle(place)} must be constant, since calls are checked before any record is read`;
-  report.error('wrong-value', statement.origin, message, 'write an IRI in <…>');
+  const hint = found.kind === 'constant' ? unquoted(context, found.term, found.origin) : undefined;
+  report.error('wrong-value', statement.origin, message, hint ?? 'write an IRI in <…>');
   return undefined;
 }
 
@@ -144,8 +146,10 @@ function readFunctionValue(context: Context, statement: Statement, reader: Expre
     const values = valuesOf(context, map, reader);
     const [first] = values;
     if (!EXECUTES.has(parameter)) inputs.push(...values.map((value) => ({ origin: map.origin, parameter, value })));
-    else if (first?.kind === 'constant' && (first.term.kind === 'iri' || hasScheme(first.term.value))) iri = first.term.value;
-    else report.error('wrong-value', map.origin, 'fno:executes takes the IRI of a function', 'write it in <…>');
+    else if (first?.kind === 'constant' && (first.term.kind === 'iri' || hasScheme(first.term.value))) {
+      const { term, origin } = first;
+      if (term.kind === 'iri' || checkPrefix(context, term.value, origin) !== 'wrong') iri = term.value;
+    } else report.error('wrong-value', map.origin, 'fno:executes takes the IRI of a function', 'write it in <…>');
   }
   if (iri === undefined && report.errors === before)
     report.error('missing-function', node.origin, 'a function value names no function', 'add a predicate object map for fno:executes');

@@ -20,6 +20,7 @@ import {
 } from '../model/model.ts';
 import { type KnownTerm, localName, lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { CLASSES, type Class, HARMLESS, LATER, type Later, type Place, PROPERTIES, type Property } from '../vocabulary/vocabulary.ts';
+import { type Prefixes, unquoted } from './slips.ts';
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 export const RDF_TYPE = `${RDF}type`;
@@ -37,6 +38,7 @@ export interface Context {
   readonly report: Report;
   /** Functions beside the built-in ones. */
   readonly functions: CustomFunctions | undefined;
+  readonly prefixes: Prefixes;
   /** Ids of the nodes that were read in some role; the others are checked for unknown terms at the end. */
   readonly visited: Set<string>;
   /** Function executions by node id. */
@@ -88,7 +90,7 @@ export function nodeOf(context: Context, statement: Statement, place: Place): Ma
       'wrong-value',
       statement.origin,
       `${shorten(statement.property)} leads to ${withArticle(place)}, found ${found}`,
-      undefined,
+      unquoted(context, statement.object, statement.origin),
     );
     return undefined;
   }
@@ -110,11 +112,12 @@ export const leadsToNodeWith = ({ graph }: Context, { object }: Statement, name:
   graph.get(nodeId(object) ?? '')?.statements.some(({ property }) => lookUp('properties', property)?.name === name) ?? false;
 
 /** The id of the triples map that a statement such as `rml:parentTriplesMap <…>` points to; undefined, with a diagnostic, for a literal. */
-export function triplesMapOf({ report }: Context, { property, object, origin }: Statement): string | undefined {
+export function triplesMapOf(context: Context, statement: Statement): string | undefined {
+  const { property, object, origin } = statement;
   const id = nodeId(object);
   if (id === undefined) {
     const message = `${shorten(property)} leads to a triples map, found ${describeTerm(object)}`;
-    report.error('wrong-value', origin, message, 'write an IRI in <…>');
+    context.report.error('wrong-value', origin, message, unquoted(context, object, origin) ?? 'write an IRI in <…>');
   }
   return id;
 }

@@ -27,6 +27,7 @@ import { checkParentPaths } from './expressions/paths.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
 import { checkGathering } from './objects/object-map.ts';
 import { checkQuoting } from './objects/star-map.ts';
+import { checkBrackets, type Prefixes } from './slips.ts';
 import { readAnnotations } from './source/annotations.ts';
 import { recordsOf } from './source/logical-source.ts';
 import { checkParentKeys } from './source/view.ts';
@@ -46,13 +47,13 @@ export async function readMapping(
 ): Promise<{ mapping: Mapping; diagnostics: Diagnostic[] }> {
   const report = new Report();
   const names = documents.map(({ name }) => name);
-  const { graph, findings } = parseDocuments(documents, options, await translate(documents, report));
+  const { graph, findings, prefixes } = parseDocuments(documents, options, await translate(documents, report));
   if (findings.length > 0 || report.errors > 0) {
     for (const { origin, message, hint } of findings) report.error('syntax', origin, message, hint);
     return { mapping: { triplesMaps: [], annotations: [] }, diagnostics: report.sorted(names) };
   }
   if (callsOf(graph).length > 0) await loadFunctions();
-  const { mapping, context } = readGraph(graph, report, options.functions);
+  const { mapping, context } = readGraph(graph, report, options.functions, prefixes);
   if (!context.isDescribed && report.errors === 0) reportNothing(report, graph, documents);
   if (context.xpaths.length > 0) (await import('./expressions/xpaths.ts')).checkXPaths(report, context.xpaths);
   if (context.hasRegExps) await loadLinearEngine();
@@ -77,11 +78,13 @@ export function readGraph(
   graph: Graph,
   report: Report,
   custom?: ReadOptions['functions'],
+  prefixes: Prefixes = new Map(),
 ): { readonly mapping: Mapping; readonly context: Found } {
   const context: Context = {
     graph,
     report,
     functions: custom,
+    prefixes,
     visited: new Set(),
     executions: new Map(),
     gathering: new Set(),
@@ -101,6 +104,7 @@ export function readGraph(
   const made = [...context.madeMaps.values()].filter(({ id }) => referred.has(id));
   const annotations = readAnnotations(context);
   checkUnvisited(context);
+  checkBrackets(context);
   const triplesMaps = checkParents(context, [...described, ...made], ids);
   const { xpaths, hasRegExps } = context;
   return { mapping: { triplesMaps, annotations }, context: { xpaths, hasRegExps, isDescribed: ids.length > 0 } };

@@ -12,6 +12,7 @@ import type { Individual, Place, Property } from '../vocabulary/vocabulary.ts';
 import { type ExpressionReader, readCall } from './functions.ts';
 import { readTargets } from './logical-target.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, reportUnknown, textOf, withArticle } from './node.ts';
+import { checkForeignReferences, checkLiteralName, checkPrefix, unquoted } from './slips.ts';
 
 type TermPlace = Extract<Place, 'subject map' | 'predicate map' | 'object map' | 'graph map' | 'gather map' | 'datatype map'>;
 type TermKind = RdfTerm['kind'];
@@ -69,6 +70,8 @@ export function readConstant(context: Context, statement: Statement, place: Term
   const found = constantOf(context, statement, `${shorten(statement.property)}Map`, KINDS[place].includes('literal'));
   const expression = found === undefined ? undefined : readConstantAs(context, found, place, undefined, shorten(statement.property));
   if (expression === undefined || !checkConstant(context, expression, place)) return undefined;
+  checkForeignReferences(context, expression, expression.term.kind === 'iri');
+  if (place === 'object map' && isText(expression.term)) checkLiteralName(context, expression.term, expression.origin);
   checkLiteral(context.report, expression);
   const termType = termTypeOfConstant(expression.term);
   return { kind: 'term', origin: statement.origin, termType, expression, language: undefined, datatype: undefined };
@@ -136,10 +139,14 @@ function withoutTargets(context: Context, node: MappingNode, place: TermPlace): 
 
   const hasLiteralProperty = languageStatement !== undefined || datatypeStatement !== undefined;
   if (expression.kind === 'constant') {
+    const isAlone = !hasLiteralProperty && named === undefined;
     expression = readConstantAs(context, expression, place, named, withArticle(place));
     if (expression === undefined) return undefined;
+    if (isAlone && isText(expression.term)) checkLiteralName(context, expression.term, expression.origin);
   }
   const termType = settleTermType(context, node, place, expression, named, hasLiteralProperty);
+  if (expression.kind === 'constant' || expression.kind === 'template')
+    checkForeignReferences(context, expression, kindOf(termType) === 'iri');
   if (expression.kind === 'template' && kindOf(termType) === 'iri') expression = readIriTemplate(context, expression, termType);
   if (languageStatement !== undefined && datatypeStatement !== undefined) {
     report.error(
@@ -302,9 +309,12 @@ function readConstantAs(
   const asked = named !== undefined && kindOf(named) === 'iri';
   if (!isText(term) || !(asked || (named === undefined && !KINDS[place].includes('literal') && isIriText(term)))) return constant;
   const text = describeTerm(term);
+  const prefixed = checkPrefix(context, term.value, origin);
+  if (prefixed === 'wrong') return undefined;
   if (!checkIriText(context, origin, term.value, named ?? 'iri', `the constant ${JSON.stringify(term.value)}`)) return undefined;
-  if (!asked) context.report.warning('text-for-iri', origin, `${taker} takes an IRI, found ${text}: read as one`, 'write it in <…>');
-  else if (!hasScheme(term.value)) {
+  if (prefixed === 'right' && !asked)
+    context.report.warning('text-for-iri', origin, `${taker} takes an IRI, found ${text}: read as one`, 'write it in <…>');
+  else if (asked && !hasScheme(term.value)) {
     context.report.warning(
       'relative-iri',
       origin,
@@ -326,6 +336,7 @@ function readIriTemplate(context: Context, template: Template, termType: TermTyp
   const { origin, parts } = template;
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
   const what = `the template ${JSON.stringify(expressionText(template))}`;
+  if (parts[0]?.kind === 'text' && checkPrefix(context, expressionText(template), origin) === 'wrong') return template;
   for (const text of texts) checkIriText(context, origin, text, termType, what);
   return texts.length < parts.length ? template : { kind: 'constant', origin, term: { kind: 'iri', value: texts.join('') } };
 }
@@ -336,7 +347,12 @@ function checkIriText({ report }: Context, origin: Origin, text: string, termTyp
   const at = findNotInIri(text);
   if (at >= 0) {
     const message = `${what} holds ${JSON.stringify(text[at])}, which no IRI may hold`;
-    report.error('malformed-iri', origin, message, `write ${encodeURIComponent(text[at] as string)} instead`);
+    report.error(
+      'malformed-iri',
+      origin,
+      message,
+      braceHint(text, at, origin) ?? `write ${encodeURIComponent(text[at] as string)} instead`,
+    );
     return false;
   }
   const beyond = termType === 'uri' ? /[^\x00-\x7f]/u.exec(text)?.[0] : undefined;
@@ -345,6 +361,12 @@ function checkIriText({ report }: Context, origin: Origin, text: string, termTyp
     report.warning('malformed-uri', origin, message, `write ${encodeURI(beyond)} instead`);
   }
   return true;
+}
+
+/** Whoever writes a brace where it cannot be a reference means one. */
+function braceHint(text: string, at: number, { key }: Origin): string | undefined {
+  if (!/^\{[^{}]+\}/.test(text.slice(at))) return undefined;
+  return key === undefined ? 'a constant has no references: write rml:template' : 'a reference is written $(name)';
 }
 
 /** Warns of a constant IRI that its term type does not allow. Texts that become IRIs have been checked as such. */
@@ -356,8 +378,10 @@ function checkUri(context: Context, { term, origin }: Constant, termType: TermTy
 function checkConstant(context: Context, constant: Constant, place: TermPlace): boolean {
   const kinds = KINDS[place];
   if (kinds.includes(constant.term.kind)) return true;
-  const message = `the constant of ${withArticle(place)} must be ${orList(kinds.filter((kind) => kind !== 'blank').map((kind) => (kind === 'iri' ? 'an IRI' : 'a literal')))}, found ${describeTerm(constant.term)}`;
-  context.report.error('wrong-value', constant.origin, message, constant.term.kind === 'literal' ? 'write an IRI in <…>' : undefined);
+  const { term, origin } = constant;
+  const message = `the constant of ${withArticle(place)} must be ${orList(kinds.filter((kind) => kind !== 'blank').map((kind) => (kind === 'iri' ? 'an IRI' : 'a literal')))}, found ${describeTerm(term)}`;
+  const hint = unquoted(context, term, origin) ?? (term.kind === 'literal' ? 'write an IRI in <…>' : undefined);
+  context.report.error('wrong-value', origin, message, hint);
   return false;
 }
 
@@ -377,7 +401,7 @@ function readTermType(context: Context, node: MappingNode): TermType | undefined
   } else {
     const expected = 'rml:IRI, rml:BlankNode, rml:Literal, rml:URI, rml:UnsafeIRI or rml:UnsafeURI';
     const quoted = statement.object.kind === 'literal' && statement.object.value in TERM_TYPES ? statement.object.value : undefined;
-    const hint = quoted === undefined ? undefined : `write rml:${quoted} without quotes`;
+    const hint = quoted === undefined ? unquoted(context, statement.object, statement.origin) : `write rml:${quoted} without quotes`;
     context.report.error('wrong-value', statement.origin, `rml:termType takes ${expected}, found ${describeTerm(statement.object)}`, hint);
   }
   return undefined;

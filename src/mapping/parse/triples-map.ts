@@ -7,6 +7,7 @@ import { checkPaths } from './expressions/paths.ts';
 import { type Context, describeTerm, type MappingNode, nameOfNode, nodeOf, only, readNode } from './node.ts';
 import { gatheringMapOf, readObjectMap, readPredicateMap } from './objects/object-map.ts';
 import { isStar, readStar } from './objects/star-map.ts';
+import { checkPrefix, unquoted } from './slips.ts';
 import { readLogicalSource } from './source/logical-source.ts';
 import { checkReferences, isView, readSourceOrView } from './source/view.ts';
 import { isIriText, readConstant, readTermMaps } from './term-map.ts';
@@ -93,7 +94,12 @@ function readClass(context: Context, statement: Statement): TermMap | undefined 
   const { object, origin } = statement;
   if (object.kind === 'iri' || isIriText(object)) return readConstant(context, statement, 'predicate map');
   const message = `${shorten(statement.property)} takes an IRI, found ${describeTerm(object)}`;
-  context.report.error('wrong-value', origin, message, 'for classes from the data, map rdf:type in a predicate object map');
+  context.report.error(
+    'wrong-value',
+    origin,
+    message,
+    unquoted(context, object, origin) ?? 'for classes from the data, map rdf:type in a predicate object map',
+  );
   return undefined;
 }
 
@@ -101,6 +107,7 @@ function readBaseIri(context: Context, node: MappingNode): string | undefined {
   const statement = only(context, node, 'baseIRI');
   if (statement === undefined) return undefined;
   const { object, origin } = statement;
+  if (object.kind === 'literal' && checkPrefix(context, object.value, origin) === 'wrong') return undefined;
   if (object.kind !== 'blank' && hasScheme(object.value) && findNotInIri(object.value) < 0) {
     if (object.kind === 'literal')
       context.report.warning(

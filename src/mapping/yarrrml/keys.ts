@@ -120,7 +120,9 @@ export function fieldsOf<P extends Place>(report: Report, tree: Tree, place: P):
     const { key, keyOrigin } = entry;
     const name = longKey(place, key);
     if (name === undefined) {
-      reportUnknownKey(report, key, keyOrigin, place, known);
+      // `{id}` is a map in YAML.
+      if (entry.value.kind === 'nothing' && Object.hasOwn(known, 'value')) reportBraces(report, key, keyOrigin, place);
+      else reportUnknownKey(report, key, keyOrigin, place, known);
       continue;
     }
     const other = found.get(name);
@@ -133,6 +135,11 @@ export function fieldsOf<P extends Place>(report: Report, tree: Tree, place: P):
   // A key without a value is as if it were not there.
   for (const [name, { value }] of found) if (value.kind === 'nothing') found.delete(name);
   return found;
+}
+
+function reportBraces(report: Report, key: string, origin: Origin, place: Place): void {
+  const message = `${withArticle(place)} has no key ${JSON.stringify(key)}`;
+  report.error('unknown-key', origin, message, `a reference is written $(${key}); quote a text in braces: "{${key}}"`);
 }
 
 function reportUnknownKey(report: Report, key: string, origin: Origin, place: Place, known: Keys): void {

@@ -83,12 +83,13 @@ export function writeValue(scope: Scope, node: Subject, text: string, origin: Or
     // Relative IRIs stay texts, which are resolved like those of a template.
     const isIri = type === 'iri' && hasScheme(constant);
     if (isIri && !checkIri(scope.report, constant, origin)) return;
-    if (JSON_PATH.test(constant))
+    const meant = referenceMeant(constant, isIri);
+    if (meant !== undefined)
       scope.report.warning(
         'text-for-reference',
         origin,
         `${constant} is a text, the same for every record`,
-        `a reference is written $(${constant})`,
+        `a reference is written $(${meant})`,
       );
     node.set('rml:constant', isIri ? iri(constant) : literal(constant), origin);
   } else node.set('rml:template', literal(templateOf(parts)), origin);
@@ -96,6 +97,16 @@ export function writeValue(scope: Scope, node: Subject, text: string, origin: Or
 
 /** Of the texts that begin so, hardly one is meant as it stands. */
 const JSON_PATH = /^\$(?:\.[\p{L}_*.['"@]|\[)/u;
+/** References of shells, scripts and RML: all of a text, or a step of an IRI. */
+const FOREIGN = /^(?:\$([\p{L}_][\p{L}\p{N}_]*)|\$?\{([^{}\s]+)\})$/u;
+const FOREIGN_IN_IRI = /[/:#=]\$([\p{L}_][\p{L}\p{N}_]*)/u;
+
+/** The reference that a constant seems to mean, in the syntax of another language. */
+function referenceMeant(text: string, isIri: boolean): string | undefined {
+  if (JSON_PATH.test(text)) return text;
+  const [, word, braced] = (isIri ? FOREIGN_IN_IRI : FOREIGN).exec(text) ?? [];
+  return word ?? braced;
+}
 
 function checkIri(report: Report, text: string, origin: Origin): boolean {
   const at = findNotInIri(text);

@@ -131,6 +131,7 @@ const EXAMPLES: Readonly<Record<Exclude<DiagnosticCode, keyof typeof OF_YARRRML 
   'not-supported': table(`rml:source [ a <http://www.w3.org/ns/dcat#Catalog> ] ; rml:referenceFormulation rml:CSV`),
   'older-term': `<#Person> older:logicalSource [ older:source "people.json" ; older:referenceFormulation ql:JsonPath ; older:iterator "$.people[*]" ] ;
   rr:subject ex:it .`,
+  'prefix-in-text': subject('rml:template "ex:{id}"'),
   'relative-iri': object('[ rml:constant "ada" ; rml:termType rml:IRI ]'),
   secret: table(
     'rml:source [ a sd:Service ; sd:endpoint <https://user:password@example.com/sparql> ] ; rml:iterator "SELECT * { ?s ?p ?o }"',

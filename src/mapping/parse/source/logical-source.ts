@@ -20,6 +20,7 @@ import { nodeId, type Statement } from '../../model/graph.ts';
 import type { Dialect, FileSource, LogicalSource, LogicalView } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, RDF_TYPE, readNode, reportUnknown, textOf } from '../node.ts';
+import { unquoted } from '../slips.ts';
 import { isTable, readTable, tableUrl } from './csvw.ts';
 import { tableMeantBy } from './csvw-group.ts';
 import { checkPaging } from './paging.ts';
@@ -333,18 +334,19 @@ export function reportValue(
     return;
   }
   const message = `${shorten(statement.property)} takes ${orList(expected)}, found ${describeTerm(statement.object)}`;
-  context.report.error('wrong-value', statement.origin, message);
+  context.report.error('wrong-value', statement.origin, message, unquoted(context, statement.object, statement.origin));
 }
 
 /** The format of the records within a record or a text (`rml:iterableField`). */
-export function formulationOf({ report }: Context, { object, origin }: Statement): Formulation | undefined {
+export function formulationOf(context: Context, { object, origin }: Statement): Formulation | undefined {
   const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
   const kind = term?.name === undefined ? undefined : BY_NAME[term.name];
   if (kind === undefined)
-    report.error(
+    context.report.error(
       'wrong-value',
       origin,
       `rml:referenceFormulation takes ${formulationNames('or', true)} here, found ${describeTerm(object)}`,
+      unquoted(context, object, origin),
     );
   return kind;
 }
@@ -404,7 +406,8 @@ function readFormulation(context: Context, node: MappingNode, access: Access | u
     const hint = `${formulationNames('and')} are`;
     report.error('not-supported', origin, `the reference formulation ${shorten(object.value)} is not supported yet by this version`, hint);
   } else {
-    report.error('wrong-value', origin, `rml:referenceFormulation takes ${formulationNames('or')}, found ${describeTerm(object)}`);
+    const message = `rml:referenceFormulation takes ${formulationNames('or')}, found ${describeTerm(object)}`;
+    report.error('wrong-value', origin, message, unquoted(context, object, origin));
   }
   return undefined;
 }
