@@ -6,7 +6,7 @@ import { nodeId, type Statement } from '../model/graph.ts';
 import type { Expression, LogicalTarget, Origin, RdfTerm, TermMap, TermType } from '../model/model.ts';
 import { parseTemplate } from '../model/template.ts';
 import { isLanguageTag, namesLanguage } from '../vocabulary/language-tag.ts';
-import { checkLiteral, foldLiteral } from '../vocabulary/literal.ts';
+import { checkLiteral, foldLiteral, isLangString } from '../vocabulary/literal.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import type { Individual, Place, Property } from '../vocabulary/vocabulary.ts';
 import { type ExpressionReader, readCall } from './functions.ts';
@@ -148,14 +148,6 @@ function withoutTargets(context: Context, node: MappingNode, place: TermPlace): 
   if (expression.kind === 'constant' || expression.kind === 'template')
     checkForeignReferences(context, expression, kindOf(termType) === 'iri');
   if (expression.kind === 'template' && kindOf(termType) === 'iri') expression = readIriTemplate(context, expression, termType);
-  if (languageStatement !== undefined && datatypeStatement !== undefined) {
-    report.error(
-      'contradiction',
-      datatypeStatement.origin,
-      'a literal has a language or a datatype, not both',
-      `the language is on line ${languageStatement.origin.line}`,
-    );
-  }
   if (termType !== 'literal') {
     const kind = KIND_NAMES[kindOf(termType)];
     const makes = expression.kind === 'constant' ? `a constant ${kind}` : `${kind}s`;
@@ -172,14 +164,19 @@ function withoutTargets(context: Context, node: MappingNode, place: TermPlace): 
       };
   }
   const language = languageStatement === undefined ? undefined : readLanguage(context, languageStatement);
-  const datatype =
+  const typed =
     datatypeStatement === undefined
       ? undefined
       : isShortcut(datatypeStatement)
         ? readConstant(context, datatypeStatement, 'datatype map')
         : readTermMap(context, datatypeStatement, 'datatype map');
+  const datatype = languageStatement !== undefined && typed !== undefined && isLangString(typed) ? undefined : typed;
+  if (languageStatement !== undefined && datatypeStatement !== undefined && datatype !== undefined) {
+    const hint = `the language is on line ${languageStatement.origin.line}`;
+    report.error('contradiction', datatypeStatement.origin, 'a literal has a language or a datatype, not both', hint);
+  }
   if (!node.valid || report.errors > before) return undefined;
-  const targets = datatype?.targets === undefined ? {} : { targets: datatype.targets };
+  const targets = typed?.targets === undefined ? {} : { targets: typed.targets };
   const map: TermMap = { kind: 'term', origin: node.origin, termType, expression, language, datatype, ...targets };
   const folded = foldLiteral(context.report, map);
   return folded === undefined || condition === undefined ? folded : { ...folded, expression: conditional(condition, folded.expression) };

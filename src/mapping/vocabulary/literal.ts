@@ -10,6 +10,9 @@ const LANG_STRING = `${RDF}langString`;
 /** Datatypes of literals with a language, or with a language and a direction, and of no others. */
 const OF_LANGUAGES = [LANG_STRING, `${RDF}dirLangString`];
 
+/** The datatype of every literal with a language: to state it beside one says nothing new. */
+export const isLangString = ({ expression }: TermMap): boolean => expression.kind === 'constant' && expression.term.value === LANG_STRING;
+
 /**
  * Merges a constant language or datatype into a constant literal, so that nothing is left to do per record.
  *
@@ -24,7 +27,8 @@ export function foldLiteral(report: Report, map: TermMap): TermMap | undefined {
 function fold(report: Report, map: TermMap): TermMap | undefined {
   const { expression, language, datatype } = map;
   const typed = datatype?.expression.kind === 'constant' ? datatype.expression.term.value : undefined;
-  if (datatype !== undefined && typed !== undefined && OF_LANGUAGES.includes(typed)) {
+  const own = expression.kind === 'constant' && expression.term.kind === 'literal' ? expression.term : undefined;
+  if (datatype !== undefined && typed !== undefined && OF_LANGUAGES.includes(typed) && typed !== own?.datatype) {
     const message = `a literal of ${shorten(typed)} has a language, and none is given`;
     report.error('contradiction', datatype.origin, message, 'write rml:language "…", or rml:languageMap […], instead of the datatype');
     return undefined;
@@ -33,6 +37,7 @@ function fold(report: Report, map: TermMap): TermMap | undefined {
     return map;
   const { term } = expression;
   if (typed === term.datatype) return { ...map, datatype: undefined };
+  if (language?.kind === 'constant' && language.term.value === term.language) return { ...map, language: undefined };
   if (term.language !== undefined || term.datatype !== `${XSD}string`) {
     const has = term.language !== undefined ? `language ${JSON.stringify(term.language)}` : `datatype ${shorten(term.datatype)}`;
     const origin: Origin = (language ?? datatype)?.origin ?? map.origin;

@@ -150,8 +150,14 @@ export const PROPERTIES = {
 
 export type Property = keyof typeof PROPERTIES;
 
+/** Roles in which legacy documents have a property of subject maps and predicate object maps, which other engines ignore there. */
+const AROUND_TERMS = ['triples map', 'predicate object map', 'predicate map', 'object map', 'referencing object map', 'graph map'] as const;
+
 /** Roles in which legacy documents have a property without meaning there: ignored with a warning. */
 export const HARMLESS: Partial<Record<Property, readonly Place[]>> = {
+  class: AROUND_TERMS,
+  graph: AROUND_TERMS,
+  graphMap: AROUND_TERMS,
   termType: ['predicate object map', 'referencing object map', 'triples map', 'language map', 'compared value'],
   datatype: ['subject map', 'predicate map', 'graph map', 'predicate object map', 'referencing object map'],
   language: ['subject map', 'predicate map', 'graph map', 'predicate object map', 'referencing object map'],
