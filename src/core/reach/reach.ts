@@ -4,7 +4,7 @@
  * A *reach* is plain data and part of a run: the process that takes a request decides, and every worker obeys. Without one everything may be
  * reached: that is for what the options name, and for the command, whose caller is its user. See docs/decisions/0043-reach.md.
  */
-import dns from 'node:dns';
+import dns, { type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { excerpt, Fault } from '../fault.ts';
 import { isPrivateAddress } from './addresses.ts';
@@ -32,6 +32,9 @@ const isListed = (host: string, port: number, { hosts, mappingHosts }: Reach): b
     const wanted = plainHost(name);
     return wanted.startsWith('*.') ? host.endsWith(wanted.slice(1)) && host.length > wanted.length - 1 : host === wanted;
   });
+
+/** Whether every host may be reached. */
+export const isOpen = (reach: Reach | undefined): boolean => reach === undefined || (reach.privateAddresses && reach.hosts.length === 0);
 
 /** Of a URL with `http:` or `https:`. */
 export const portOf = ({ port, protocol }: Pick<URL, 'port' | 'protocol'>): number => Number(port || (protocol === 'https:' ? 443 : 80));
@@ -79,17 +82,35 @@ const checkedLookup: LookupFunction = (host, options, done) => {
 };
 
 /**
- * The addresses of a host, checked; for a driver that looks names up itself.
+ * Checks a host, its port and the addresses of its name before anything connects.
  *
  * @throws Fault request/forbidden; errors of `dns.lookup`
  */
 export async function assertHost(reach: Reach | undefined, host: string, port: number): Promise<void> {
   const lookup = lookupWithin(reach, host, port);
-  if (lookup === undefined) return;
-  await new Promise<void>((resolve, reject) => {
-    lookup(plainHost(host), { all: true }, (error) => (error === null ? resolve() : reject(error)));
-  });
+  if (lookup !== undefined) await addressesBy(lookup, host);
 }
+
+/**
+ * The addresses of a host, checked; for a driver that looks names up itself.
+ *
+ * @returns undefined: nothing is restricted
+ * @throws Fault request/forbidden; errors of `dns.lookup`
+ */
+export async function addressesWithin(reach: Reach | undefined, host: string, port: number): Promise<readonly string[] | undefined> {
+  if (isOpen(reach)) return undefined;
+  return addressesBy(lookupWithin(reach, host, port) ?? plainLookup, host);
+}
+
+const plainLookup: LookupFunction = (host, options, done) => dns.lookup(host, { ...options, all: true }, done);
+
+const addressesBy = (lookup: LookupFunction, host: string): Promise<readonly string[]> =>
+  new Promise((resolve, reject) => {
+    lookup(plainHost(host), { all: true }, (error, found) => {
+      if (error !== null) reject(error);
+      else resolve((found as readonly LookupAddress[]).map(({ address }) => address));
+    });
+  });
 
 const privateFault = (host: string, address: string | undefined): Fault =>
   new Fault(

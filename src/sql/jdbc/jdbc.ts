@@ -210,20 +210,23 @@ function ownAddress(
   if (/[\0-\x1f\x7f]/.test(rest)) throw malformed('it has control characters');
   const location = read(rest, malformed);
   const { values, session } = checkParameters(location.parameters, product, request);
-  const host = readHost(location.host, malformed);
-  const port = readPort(location.port, location.usualPort, malformed);
+  const hosts = location.hosts.map(({ host, port }) => ({
+    host: readHost(host, malformed),
+    port: readPort(port, location.usualPort, malformed),
+  }));
   const { database } = location;
-  const shown = session.instanceName === undefined ? `${bracketed(host)}:${port}` : `${bracketed(host)}\\${session.instanceName}`;
+  const instance = session.instanceName;
+  const shown = hosts.map(({ host, port }) => (instance === undefined ? `${bracketed(host)}:${port}` : `${bracketed(host)}\\${instance}`));
   return {
     product,
-    hosts: [{ host, port }],
+    hosts,
     database,
     user: request.user || values.get('user') || location.login?.user,
     password: Secret.of(request.password ?? values.get('password') ?? location.login?.password),
     schemas: [],
     tls: tls(values),
     parameters: session,
-    name: nameOf?.(shown, database) ?? '',
+    name: nameOf?.(shown.join(','), database) ?? '',
   };
 }
 

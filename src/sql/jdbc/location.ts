@@ -8,11 +8,16 @@ export interface Login {
   readonly password: string | undefined;
 }
 
-/** What a URL of another form says. */
-export interface OwnLocation {
-  /** As it is written; empty: none. */
+/** As it is written: `[::1]`; an empty host means this machine. */
+export interface WrittenHost {
   readonly host: string;
   readonly port: string | undefined;
+}
+
+/** What a URL of another form says. */
+export interface OwnLocation {
+  /** At least one. */
+  readonly hosts: readonly WrittenHost[];
   readonly usualPort: number;
   readonly database: string | undefined;
   readonly login?: Login;

@@ -1,15 +1,14 @@
 /**
  * JDBC URLs of Oracle's thin driver: `jdbc:oracle:thin:@//host:port/service`, `@host:port:sid`, `@tcps://host:port/service?name=value`,
- * `@(DESCRIPTION=…)`, also with `user/password` before the `@`.
+ * `@host1,host2:port;host3/service:server/instance`, `@(DESCRIPTION=…)`, also with `user/password` before the `@`.
  *
  * @see https://docs.oracle.com/en/database/oracle/oracle-database/23/jjdbc/data-sources-and-URLs.html
  */
-import type { Malformed, OwnLocation } from './location.ts';
+import type { Malformed, OwnLocation, WrittenHost } from './location.ts';
+import { readDescription } from './oracle-description.ts';
+import { ORACLE_WORD } from './parameters.ts';
 
 const PORT = 1521;
-
-/** Keys of a description that name files of this machine, or that run something. */
-const REFUSED_KEYS = /\(\s*(MY_WALLET_DIRECTORY|WALLET_LOCATION|TOKEN_LOCATION|IFILE|TOKEN_AUTH|PROGRAM)\s*=/i;
 
 /** @param text what follows `jdbc:oracle:` */
 export function readOracleUrl(text: string, malformed: Malformed): OwnLocation {
@@ -25,37 +24,47 @@ export function readOracleUrl(text: string, malformed: Malformed): OwnLocation {
     usualPort: PORT,
   };
   const place = text.slice(at + 1).trim();
-  if (place.startsWith('(')) return { ...named, ...readDescription(place, malformed) };
+  if (place.startsWith('(')) return checked({ ...named, ...readDescription(place, malformed) }, malformed);
   const [, protocol, address = '', query = ''] = /^(?:(tcps?):)?(?:\/\/)?([^?]*)(?:\?([^]*))?$/i.exec(place) ?? [];
-  const [, host, port, slash, service, , sid] =
-    /^(\[[^\]]*\]|[^:/@[\]]+)(?::(\d+))?(?:(\/)([^/:@]*)(?::(dedicated|shared|pooled))?|:([\w$#.-]+))?$/i.exec(address) ?? [];
-  if (host === undefined)
+  const slash = address.indexOf('/');
+  const [, written = address, sid] = slash === -1 ? (/^(.*?:\d+):([^:]+)$/.exec(address) ?? []) : [undefined, address.slice(0, slash)];
+  const [, service, server, instance] = /^([^/:@]*)(?::(\w+))?(?:\/([^/:@]+))?$/.exec(slash === -1 ? '' : address.slice(slash + 1)) ?? [];
+  const hosts = readHosts(written);
+  if (hosts === undefined || service === undefined || (sid !== undefined && hosts.length > 1))
     throw malformed(
       /^\w+:\/\//.test(place) ? 'directories (ldap:) are not asked; write the host' : 'it is not //host:port/service or host:port:sid',
     );
-  if (port === undefined && slash === undefined)
-    throw malformed(`${host} is an alias of tnsnames.ora, which is not read; write //host:port/service`);
+  if (slash === -1 && hosts.every(({ port }) => port === undefined))
+    throw malformed(`${written} is an alias of tnsnames.ora, which is not read; write //host:port/service`);
   const parameters: (readonly [string, string])[] = protocol?.toLowerCase() === 'tcps' ? [['protocol', 'tcps']] : [];
   for (const part of query.split('&').filter((one) => one !== '')) {
     const equals = part.indexOf('=');
     parameters.push(equals === -1 ? [part, ''] : [part.slice(0, equals), part.slice(equals + 1)]);
   }
-  if (sid !== undefined) parameters.push(['sid', sid]);
-  return { ...named, host, port, database: (service ?? sid) || undefined, parameters };
+  for (const [name, value] of Object.entries({ sid, server, instance_name: instance }))
+    if (value !== undefined) parameters.push([name, value]);
+  return checked({ ...named, hosts, database: (service || sid) ?? undefined, parameters }, malformed);
 }
 
-/** A description as in tnsnames.ora. It goes to the driver as it is; its first address names the database in messages. */
-function readDescription(text: string, malformed: Malformed): Omit<OwnLocation, 'login' | 'usualPort'> {
-  let depth = 0;
-  for (const [i, c] of [...text].entries()) {
-    if (c === '(') depth++;
-    if (c === ')' && --depth === 0 && i < [...text].length - 1) throw malformed('something follows its description');
+/** `host1,host2:port;host3`: a port is also that of the hosts before it that have none. undefined: it is not of this form. */
+function readHosts(text: string): readonly WrittenHost[] | undefined {
+  const hosts: WrittenHost[] = [];
+  for (const group of text.split(';').reverse()) {
+    let port: string | undefined;
+    for (const place of group.split(',').reverse()) {
+      const [, host, own] = /^\s*(\[[^\]]*\]|[^:/@[\]\s]+)(?::(\d+))?\s*$/.exec(place) ?? [];
+      if (host === undefined) return undefined;
+      port = own ?? port;
+      hosts.unshift({ host, port });
+    }
   }
-  if (depth !== 0 || !/^\(\s*DESCRIPTION/i.test(text)) throw malformed('its parentheses are not those of one (DESCRIPTION=…)');
-  const refused = REFUSED_KEYS.exec(text)?.[1];
-  if (refused !== undefined) throw malformed(`${refused.toUpperCase()} is not supported in a description`);
-  const value = (key: string): string | undefined => new RegExp(`\\(\\s*${key}\\s*=\\s*([^()\\s]+)\\s*\\)`, 'i').exec(text)?.[1];
-  const host = value('HOST');
-  if (host === undefined) throw malformed('its description has no HOST');
-  return { host, port: value('PORT'), database: value('SERVICE_NAME') ?? value('SID'), parameters: [['description', text]] };
+  return hosts;
+}
+
+/** The name of the database becomes a part of a connect descriptor. */
+function checked(location: OwnLocation, malformed: Malformed): OwnLocation {
+  const { database } = location;
+  if (database === undefined || database === '') return { ...location, database: undefined };
+  if (!ORACLE_WORD.test(database)) throw malformed('its service or SID is not a name of letters, digits and _ $ # . -');
+  return location;
 }

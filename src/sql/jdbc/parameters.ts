@@ -25,6 +25,7 @@ export type ParameterRow =
 /** A record: the accepted values, ignoring case, and their meanings. */
 type Values =
   | 'text'
+  | 'word'
   | 'boolean'
   | 'number'
   | 'seconds'
@@ -78,6 +79,8 @@ const only = (why: string, ...values: readonly string[]): ParameterRow => ({
 });
 
 const INTEGRATED = 'Give user and password, or domain, user and password with authenticationScheme=NTLM';
+
+const SWITCH = oneOf('on', 'off', 'yes', 'no', 'true', 'false');
 
 const WALLET = 'wallets of this machine are not opened; name authorities that Node trusts with NODE_EXTRA_CA_CERTS';
 
@@ -216,14 +219,20 @@ export const JDBC_PARAMETERS: Readonly<Record<Protocol, Rows>> = {
     user: address('text', 'the user'),
     password: address('text', 'the password'),
     protocol: address(oneOf('tcps'), 'TLS'),
-    sid: session('text', 'the database by its system identifier'),
-    description: session('text', 'the whole description of the connection'),
+    sid: session('word', 'the database by its system identifier'),
+    server: session(oneOf('dedicated', 'shared', 'pooled'), 'the kind of server process'),
+    instance_name: session('word', 'the instance of the database'),
     ssl_server_dn_match: address('boolean', 'whether the certificate has to name the host; default: true'),
     ssl_server_cert_dn: session('text', 'the distinguished name that the certificate has to have'),
     connect_timeout: session('number', 'seconds to wait for a host and the login'),
     transport_connect_timeout: session('number', 'seconds to wait for a host'),
     retry_count: session('number', 'how often connecting is tried again'),
     retry_delay: session('number', 'seconds between two such attempts'),
+    load_balance: { effect: 'none', values: SWITCH, does: 'nothing: hosts are tried in their order' },
+    failover: { effect: 'none', values: SWITCH, does: 'nothing: hosts are tried in their order' },
+    source_route: only('Connections do not go by way of other addresses', 'off', 'no', 'false'),
+    https_proxy: refused('proxies are not used'),
+    https_proxy_port: refused('proxies are not used'),
     wallet_location: refused(WALLET),
     my_wallet_directory: refused(WALLET),
     'oracle.net.wallet_location': refused(WALLET),
@@ -231,7 +240,15 @@ export const JDBC_PARAMETERS: Readonly<Record<Protocol, Rows>> = {
     TNS_ADMIN: refused('tnsnames.ora is not read; write //host:port/service'),
     'oracle.jdbc.timezoneAsRegion': { effect: 'none', values: 'boolean', does: 'nothing: the session is in UTC' },
     ...harmless('boolean', 'oracle.jdbc.J2EE13Compliant', 'includeSynonyms', 'remarksReporting', 'oracle.net.disableOob'),
-    ...harmless('number', 'defaultRowPrefetch', 'oracle.jdbc.ReadTimeout', 'oracle.net.CONNECT_TIMEOUT', 'expire_time'),
+    ...harmless(
+      'number',
+      'defaultRowPrefetch',
+      'oracle.jdbc.ReadTimeout',
+      'oracle.net.CONNECT_TIMEOUT',
+      'expire_time',
+      'sdu',
+      'recv_timeout',
+    ),
   },
   sqlite: {
     // Logins of other databases may stand beside the URL; a file has none.
@@ -285,6 +302,9 @@ const MYSQL_SETTINGS: readonly string[] = [
   'wait_timeout',
   'collation_connection',
 ];
+
+/** A name of a service, an instance or a database of Oracle. */
+export const ORACLE_WORD = /^[\w$#.-]+$/;
 
 /** An accepted parameter, with name and value in the table's spelling. */
 export interface CheckedParameter {
@@ -352,6 +372,8 @@ function checkValue(values: Values, value: string): Checked {
   switch (values) {
     case 'text':
       return { value };
+    case 'word': // It becomes a part of a connect descriptor.
+      return ORACLE_WORD.test(value) ? { value } : { expected: 'a name of letters, digits and _ $ # . -' };
     case 'boolean': // `?ssl` alone means true
       return /^(true|false|)$/i.test(value) ? { value: value.toLowerCase() || 'true' } : { expected: 'true or false' };
     case 'seconds':

@@ -45,6 +45,8 @@ export interface TdsServer {
 
 export interface TdsOptions {
   answer(sql: string): TdsAnswer;
+  /** The server to which each client is sent. */
+  readonly routes?: { readonly host: string; readonly port: number };
   /** Messages that refuse the login, in their order. */
   readonly refuses?: readonly TdsError[];
   /** What the server says of TLS: 2 has none, 3 requires it. Default: 2. */
@@ -90,7 +92,7 @@ interface State {
   login: ReturnType<TdsServer['login']>;
 }
 
-async function converse(socket: Socket, { answer, refuses, encryption = 2 }: TdsOptions, state: State): Promise<void> {
+async function converse(socket: Socket, { answer, refuses, routes, encryption = 2 }: TdsOptions, state: State): Promise<void> {
   const messages = messagesOf(socket);
   let isReady = false;
   let isHanging = false;
@@ -98,7 +100,8 @@ async function converse(socket: Socket, { answer, refuses, encryption = 2 }: Tds
     if (type === PRELOGIN) await send(socket, prelogin(encryption));
     else if (type === LOGIN) {
       state.login = loginOf(body);
-      await send(socket, refuses === undefined ? Buffer.concat([loginAck(), done(0)]) : Buffer.concat([...refuses.map(error), done(2)]));
+      const accepted = [loginAck(), ...(routes === undefined ? [] : [routing(routes)]), done(0)];
+      await send(socket, Buffer.concat(refuses === undefined ? accepted : [...refuses.map(error), done(2)]));
     } else if (type === BATCH) {
       const sql = body.subarray(body.readUInt32LE(0)).toString('utf16le');
       if (!isReady) {
@@ -268,6 +271,13 @@ function uint32(value: number): Buffer {
 function loginAck(): Buffer {
   const body = Buffer.concat([Buffer.from([1, 0x74, 0, 0, 4]), shortText('Microsoft SQL Server'), Buffer.from([16, 0, 0x10, 0])]);
   return Buffer.concat([Buffer.from([0xad]), uint16(body.length), body]);
+}
+
+/** A change of the environment that names another server. */
+function routing({ host, port }: { readonly host: string; readonly port: number }): Buffer {
+  const route = Buffer.concat([Buffer.from([0]), uint16(port), longText(host)]);
+  const body = Buffer.concat([Buffer.from([20]), uint16(route.length), route, uint16(0)]);
+  return Buffer.concat([Buffer.from([0xe3]), uint16(body.length), body]);
 }
 
 function done(status: number, rows = 0): Buffer {

@@ -53,6 +53,7 @@ beforeAll(async () => {
     await writeFile(at(`data/inputs/${name}.ttl`), BESIDE + API.replace('URL', url));
   for (const product of ['postgresql', 'mysql'])
     await writeFile(at(`data/inputs/${product}.ttl`), BESIDE + DATABASE.replace('URL', `jdbc:${product}://127.0.0.1:${port}/shop`));
+  await writeFile(at('data/inputs/oracle.ttl'), BESIDE + DATABASE.replace('URL', oracleAt('93.184.216.34', '127.0.0.1')));
   service = await startService({
     cwd: directory.path,
     env: { HOST: '0.0.0.0', DATA_DIR: at('data'), API_TOKENS: 'operator:o-long-secret', RUN_ATTEMPTS: '1' },
@@ -67,6 +68,10 @@ afterAll(async () => {
 const url = (path: string): string => `http://127.0.0.1:${new URL(service.url).port}${path}`;
 const map = (inputFileURL: string, mapping = at('data/inputs/people.ttl')): Promise<Answer> =>
   postJson(url('/semi-structured-transformer/process'), { inputFileURL, mappingURL: mapping }, bearer);
+const oracleAt = (...hosts: readonly string[]): string => {
+  const addresses = hosts.map((host) => `(ADDRESS=(PROTOCOL=TCP)(HOST=${host})(PORT=${port}))`);
+  return `jdbc:oracle:thin:@(DESCRIPTION=(LOAD_BALANCE=ON)${addresses.join('')}(CONNECT_DATA=(SERVICE_NAME=db)))`;
+};
 /** A mapping that reads the people of the request, and something else that it names itself. */
 const mapBeside = (mapping: string): Promise<Answer> =>
   postJson(
@@ -109,6 +114,9 @@ test.each<[string, () => Promise<Answer>]>([
   ['a database on this machine', () => connect(`jdbc:postgresql://127.0.0.1:${port}/shop`)],
   ['a database on this machine, by its name', () => connect(`jdbc:mysql://localhost:${port}/shop`)],
   ['a query to a database on this machine', () => query(`jdbc:mariadb://127.0.0.1:${port}/shop`)],
+  ['an Oracle database on this machine', () => connect(`jdbc:oracle:thin:@//127.0.0.1:${port}/db`)],
+  ['an Oracle database on this machine, behind another address', () => connect(oracleAt('93.184.216.34', '127.0.0.1'))],
+  ['an Oracle database on this machine, by a second name', () => query(oracleAt('93.184.216.34', 'localhost'))],
   ['a database file', () => connect(`jdbc:sqlite:${at('people.csv')}`)],
 ])('%s: 403', async (_, request) => {
   const answer = await request();
@@ -123,6 +131,7 @@ test.each<[string, () => Promise<Answer>]>([
   ['a Web API that the mapping names by a name', () => mapBeside('localhost')],
   ['a PostgreSQL that the mapping names', () => mapBeside('postgresql')],
   ['a MySQL that the mapping names', () => mapBeside('mysql')],
+  ['an Oracle database that the mapping names', () => mapBeside('oracle')],
   ['a file that the mapping names', () => mapBeside('elsewhere')],
 ])('%s: the run fails', async (_, request) => {
   const answer = await request();

@@ -310,14 +310,19 @@ describe('URLs of SQL Server', () => {
 });
 
 describe('URLs of Oracle', () => {
-  const DESCRIPTION = '(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)(HOST=db.example)(PORT=1522))(CONNECT_DATA=(SERVICE_NAME=sales)))';
+  const DATA = '(CONNECT_DATA=(SERVICE_NAME=sales))';
+  const address = (host: string, port = 1521, protocol = 'TCP'): string => `(ADDRESS=(PROTOCOL=${protocol})(HOST=${host})(PORT=${port}))`;
+  const [H, G] = [
+    { host: 'h', port: 1521 },
+    { host: 'g', port: 1522 },
+  ];
 
   test.each([
     [
       '@//h:1600/sales',
       { hosts: [{ host: 'h', port: 1600 }], database: 'sales', tls: 'disable', name: 'jdbc:oracle:thin:@//h:1600/sales' },
     ],
-    ['@h/sales', { hosts: [{ host: 'h', port: 1521 }], database: 'sales' }],
+    ['@h/sales', { hosts: [H], database: 'sales' }],
     ['@h:1521/sales.example.com', { database: 'sales.example.com' }],
     ['@h:1521:XE', { database: 'XE', parameters: { sid: 'XE' } }],
     ['@[::1]:1521/sales', { hosts: [{ host: '::1', port: 1521 }] }],
@@ -325,21 +330,85 @@ describe('URLs of Oracle', () => {
     ['@tcps://h:2484/sales?connect_timeout=9', { tls: 'verify-full', parameters: { connect_timeout: '9' } }],
     ['scott/tiger@//h/sales', { user: 'scott', password: new Secret('tiger') }],
     ['"Scott"/"t@/g"@//h/sales', { user: 'Scott' }],
-    [`@${DESCRIPTION}`, { hosts: [{ host: 'db.example', port: 1522 }], database: 'sales', parameters: { description: DESCRIPTION } }],
+    // Several hosts: a port is also that of the hosts before it that have none.
+    ['@//h,g:1522/sales', { hosts: [{ host: 'h', port: 1522 }, G], name: 'jdbc:oracle:thin:@//h:1522,g:1522/sales' }],
+    ['@//h:1521,g:1522;[::1]/sales?load_balance=on', { hosts: [H, G, { host: '::1', port: 1521 }], parameters: {} }],
+    ['@//h/sales:pooled/inst1', { database: 'sales', parameters: { server: 'pooled', instance_name: 'inst1' } }],
+    [
+      `@(DESCRIPTION=${address('db.example', 1522)}${DATA})`,
+      { hosts: [{ host: 'db.example', port: 1522 }], database: 'sales', parameters: {} },
+    ],
+    [`@ ( description = ${address("'h'")} (connect_data=(sid="XE")) ) `, { hosts: [H], database: 'XE', parameters: { sid: 'XE' } }],
+    [`@(DESCRIPTION=(ADDRESS=(HOST=h))${DATA})`, { hosts: [H], tls: 'disable' }],
+    [
+      `@(DESCRIPTION=(LOAD_BALANCE=ON)(RETRY_COUNT=2)(ADDRESS_LIST=${address('h')}${address('g', 1522)})${DATA.replace('))', ')(SERVER=DEDICATED))')})`,
+      { hosts: [H, G], database: 'sales', parameters: { retry_count: '2', server: 'dedicated' } },
+    ],
+    [
+      `@(DESCRIPTION_LIST=(FAILOVER=yes)(DESCRIPTION=${address('h')}${DATA})(DESCRIPTION=(SOURCE_ROUTE=no)${address('g', 1522)}${DATA}))`,
+      { hosts: [H, G], name: 'jdbc:oracle:thin:@//h:1521,g:1522/sales' },
+    ],
+    [
+      `@(DESCRIPTION=${address('::1', 2484, 'TCPS')}${DATA}(SECURITY=(SSL_SERVER_DN_MATCH=off)(SSL_SERVER_CERT_DN="CN=h,O=(x)")))`,
+      { hosts: [{ host: '::1', port: 2484 }], tls: 'verify-ca', parameters: { ssl_server_cert_dn: 'CN=h,O=(x)' } },
+    ],
   ])('%s', (rest, expected) => {
     if (rest.startsWith('"'))
       return expect(() => parse(`jdbc:oracle:thin:${rest}`)).toThrow('what stands before the @ is not user/password');
-    const { tls, ...address } = parse(`jdbc:oracle:thin:${rest}`);
-    expect({ ...address, tls: tls.mode }).toMatchObject(expected);
+    const { tls, ...found } = parse(`jdbc:oracle:thin:${rest}`);
+    expect({ ...found, tls: tls.mode }).toMatchObject(expected);
+    expect(found.parameters).toEqual('parameters' in expected ? expected.parameters : expect.anything());
   });
 
   test.each([
     ['oci:@//h/x', "needs Oracle's client"],
     ['thin:h:1521/x', 'there is no @ before the host'],
     ['thin:@sales', 'sales is an alias of tnsnames.ora'],
+    ['thin:@sales?TNS_ADMIN=/etc', 'sales is an alias of tnsnames.ora'],
     ['thin:@ldap://h/x', 'directories (ldap:) are not asked'],
+    ['thin:@config-file://etc/x', 'it is not //host:port/service'],
+    ['thin:@//h,127.0.0.1:1521:XE', 'it is not //host:port/service'],
+    [
+      'thin:@//h:1521/x))(ADDRESS=(PROTOCOL=TCP)(HOST=127.0.0.1)(PORT=1521))(CONNECT_DATA=(SERVICE_NAME=x',
+      'its service or SID is not a name',
+    ],
+    ['thin:@//h:1521/x?sid=X))(ADDRESS=(HOST=127.0.0.1)', 'sid is "X))(ADDRESS=(HOST=127.0.0.1)"; expected is a name of letters'],
+    ['thin:@//h:1521/x?description=(DESCRIPTION=(ADDRESS=(HOST=127.0.0.1)))', 'description is not accepted'],
+    ['thin:@//h:1521/x?https_proxy=127.0.0.1', 'https_proxy is not supported: proxies are not used'],
+    ['thin:@//h,g:1521/x?source_route=on', 'source_route is \"on\"; expected is one of off, no, false'],
     ['thin:@(DESCRIPTION=(ADDRESS=(HOST=h))', 'parentheses are not those of one (DESCRIPTION=…)'],
+    [`thin:@(DESCRIPTION=${address('h')}${DATA})(ADDRESS=(HOST=g))`, 'something follows its description'],
     ['thin:@(DESCRIPTION=(ADDRESS=(HOST=h))(SECURITY=(MY_WALLET_DIRECTORY=/w)))', 'MY_WALLET_DIRECTORY is not supported'],
+    ['thin:@(DESCRIPTION=(IFILE=/etc/passwd))', 'IFILE is not supported in a description: files of this machine are not read'],
+    [
+      `thin:@(DESCRIPTION=(ADDRESS=(PROTOCOL=TCPS)(HOST=h)(HTTPS_PROXY=127.0.0.1))${DATA})`,
+      'HTTPS_PROXY is not supported in a description: proxies',
+    ],
+    [`thin:@(DESCRIPTION=(SOURCE_ROUTE=YES)${address('h')}${address('g')}${DATA})`, 'connections do not go by way of other addresses'],
+    [`thin:@(DESCRIPTION=(ADDRESS_LIST=(SOURCE_ROUTE=1)${address('h')})${DATA})`, 'connections do not go by way of other addresses'],
+    [
+      `thin:@(DESCRIPTION=(CONNECT_DATA=(SERVICE_NAME=x)(HOST=public))(ADDRESS=(HOST=h)))`,
+      'HOST is not supported in a description: accepted in CONNECT_DATA',
+    ],
+    [`thin:@(DESCRIPTION=${DATA}${DATA}${address('h')})`, 'CONNECT_DATA stands twice in DESCRIPTION'],
+    ['thin:@(DESCRIPTION=(ADDRESS=(HOST=public)(HOST=127.0.0.1)))', 'HOST stands twice in ADDRESS'],
+    ['thin:@(DESCRIPTION=(ADDRESS=(HOST=public)(ADDRESS=(HOST=127.0.0.1))))', 'ADDRESS is not supported in a description'],
+    ['thin:@(DESCRIPTION=(ADDRESS=(HOST=(HOST=127.0.0.1))))', 'HOST of its description has (…) where a text is expected'],
+    ['thin:@(DESCRIPTION=(ADDRESS=h))', 'ADDRESS of its description has a text where (…=…) is expected'],
+    ['thin:@(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)(PORT=1521)))', 'an ADDRESS of its description has no HOST'],
+    [`thin:@(DESCRIPTION=${DATA})`, 'its description has no ADDRESS'],
+    ['thin:@(DESCRIPTION=(ADDRESS=(PROTOCOL=IPC)(HOST=h)))', 'only the protocols tcp and tcps are supported'],
+    ['thin:@(DESCRIPTION=(ADDRESS=(PROTOCOL=IPC)(KEY=x)))', 'KEY is not supported in a description'],
+    [
+      `thin:@(DESCRIPTION_LIST=(DESCRIPTION=${address('h')}${DATA})(DESCRIPTION=${address('g')}(CONNECT_DATA=(SID=X))))`,
+      'differ in more than their addresses',
+    ],
+    ['thin:@(ADDRESS=(HOST=127.0.0.1))', 'parentheses are not those of one (DESCRIPTION=…)'],
+    [`thin:@(DESCRIPTION=${address('h"')}${DATA})`, 'parentheses are not those of one (DESCRIPTION=…)'],
+    [`thin:@(DESCRIPTION=${address('h\\(x\\)')}${DATA})`, 'parentheses are not those of one (DESCRIPTION=…)'],
+    [`thin:@(DESCRIPTION=${address('h # x')}${DATA})`, 'parentheses are not those of one (DESCRIPTION=…)'],
+    [`thin:@(DESCRIPTION=${address("'h)(PORT=1'")}${DATA})`, 'the host is not a name or address'],
+    [`thin:@${'(DESCRIPTION='.repeat(5000)}`, 'parentheses are not those of one (DESCRIPTION=…)'],
     ['thin:@tcps://h/x?wallet_location=/w', 'wallet_location is not supported'],
     ['thin:@//h/x?foo=1', 'foo is not accepted'],
   ])('%s is refused', (rest, words) => {

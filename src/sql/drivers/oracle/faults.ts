@@ -79,8 +79,9 @@ function queryMessage(text: string, { offset }: DriverError, sql: string | undef
 
 /** Why a host was not reachable, in a few words. */
 export function unreachableReason(error: unknown): string {
-  const inner = (error as { readonly cause?: unknown }).cause as NodeJS.ErrnoException | undefined;
-  return inner?.code === undefined ? systemReason({ message: (error as Error).message.split('\n')[0] }) : systemReason(inner);
+  const { code, message, cause } = error as NodeJS.ErrnoException;
+  const inner = cause as NodeJS.ErrnoException | undefined;
+  return systemReason(inner?.code === undefined ? { code, message: message.split('\n')[0] } : inner);
 }
 
 /** An answer of the server, or of its listener. */

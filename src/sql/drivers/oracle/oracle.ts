@@ -1,6 +1,7 @@
 /** Oracle Database. */
 import { atMost } from '../../../core/abort.ts';
-import type { Fault } from '../../../core/fault.ts';
+import { Fault } from '../../../core/fault.ts';
+import { connectingWithin } from '../../../core/reach/sockets.ts';
 import { fromBytes } from '../../../core/text.ts';
 import type { Column, DatabaseAddress, OpenSession, RowBatch, SessionOptions, SqlSession } from '../../database.ts';
 import { cancelledFault, queryFault } from '../../faults.ts';
@@ -27,24 +28,29 @@ export const openOracle: OpenSession = async (address, options) => openWith(awai
 
 /** For tests also with another driver. @throws Fault those of `OpenSession` */
 export async function openWith(driver: Driver, address: DatabaseAddress, options: SessionOptions): Promise<SqlSession> {
-  const attempt = (host: Host): Promise<DriverConnection> => login(driver, address, host, options);
+  // The driver looks names up itself, and follows redirects of the server.
+  const attempt = (host: Host): Promise<DriverConnection> =>
+    connectingWithin(options.reach, host, () => login(driver, address, host, options));
   const errors = {
-    faultOf: (error: unknown) => (isAnswer(error) ? faultOf(error, { address, statementSeconds: 0 }) : undefined),
+    faultOf: (error: unknown) => (error instanceof Fault || isAnswer(error) ? faultOf(error, { address, statementSeconds: 0 }) : undefined),
     reasonOf: unreachableReason,
   };
   const connection = await firstHost(address, [attempt], errors, options.signal);
   return beginOrClose(new OracleSession(driver, address, options, connection));
 }
 
-/** What the driver calls a connect string. @see https://docs.oracle.com/en/database/oracle/oracle-database/23/netag/configuring-naming-methods.html */
+/**
+ * The connect string of one host for the driver: a descriptor of checked parts, of which none has a parenthesis.
+ *
+ * @see https://docs.oracle.com/en/database/oracle/oracle-database/23/netag/configuring-naming-methods.html
+ */
 export function connectString({ database, parameters, tls }: DatabaseAddress, { host, port }: Host): string {
-  if (parameters.description !== undefined) return parameters.description;
   const protocol = tls.mode === 'disable' ? 'TCP' : 'TCPS';
   const connect = parameters.sid === undefined ? `(SERVICE_NAME=${database ?? ''})` : `(SID=${parameters.sid})`;
-  const timing = (['connect_timeout', 'transport_connect_timeout', 'retry_count', 'retry_delay'] as const)
-    .flatMap((name) => (parameters[name] === undefined ? [] : `(${name.toUpperCase()}=${parameters[name]})`))
-    .join('');
-  return `(DESCRIPTION=${timing}(ADDRESS=(PROTOCOL=${protocol})(HOST=${host})(PORT=${port}))(CONNECT_DATA=${connect}))`;
+  const parts = (...names: readonly string[]): string =>
+    names.flatMap((name) => (parameters[name] === undefined ? [] : `(${name.toUpperCase()}=${parameters[name]})`)).join('');
+  const timing = parts('connect_timeout', 'transport_connect_timeout', 'retry_count', 'retry_delay');
+  return `(DESCRIPTION=${timing}(ADDRESS=(PROTOCOL=${protocol})(HOST=${host})(PORT=${port}))(CONNECT_DATA=${connect}${parts('server', 'instance_name')}))`;
 }
 
 async function login(

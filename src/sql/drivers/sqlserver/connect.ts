@@ -2,7 +2,7 @@
 import { createConnection as createSocket, type Socket } from 'node:net';
 import type { Connection, ConnectionConfiguration } from 'tedious';
 import { excerpt, Fault } from '../../../core/fault.ts';
-import { lookupWithin, type Reach } from '../../../core/reach/reach.ts';
+import { isOpen, lookupWithin, type Reach } from '../../../core/reach/reach.ts';
 import type { DatabaseAddress, SessionOptions } from '../../database.ts';
 import { firstHost, type Host, readTls, type TlsFiles } from '../../jdbc/connect.ts';
 import { type DriverError, faultOf, isAnswer, unreachableReason } from './faults.ts';
@@ -10,6 +10,9 @@ import type { Tedious } from './rows.ts';
 
 /** Time for a cancelled statement to end, before the driver closes its connection. */
 const CANCEL_LIMIT_MS = 3_000;
+
+/** Where the SQL Server Browser of a host tells the ports of its instances, by UDP. */
+const BROWSER_PORT = 1434;
 
 /** The driver. @throws Fault database/driver — it is not installed */
 export async function loadDriver(load: () => Promise<unknown> = () => import('tedious')): Promise<Tedious> {
@@ -34,8 +37,11 @@ export async function connect(
   const timeoutMs = Math.min(connectSeconds, own || Number.POSITIVE_INFINITY) * 1000;
   const tls = await readTls(address);
   const attempt = (host: Host): Promise<Connection> => login(tedious, configuration(address, host, tls, timeoutMs, reach), signal);
-  const errorsOf = (error: unknown): Fault | undefined =>
-    isAnswer(error) || (error as DriverError).code === 'ELOGIN' ? faultOf(error, { address, statementSeconds: 0 }) : undefined;
+  const errorsOf = (error: unknown): Fault | undefined => {
+    const refused = error instanceof Fault ? error : (error as Error).cause;
+    if (refused instanceof Fault) return refused;
+    return isAnswer(error) || (error as DriverError).code === 'ELOGIN' ? faultOf(error, { address, statementSeconds: 0 }) : undefined;
+  };
   return firstHost(address, [attempt], { faultOf: errorsOf, reasonOf: unreachableReason }, signal);
 }
 
@@ -47,8 +53,7 @@ function configuration(
   reach: Reach | undefined,
 ): ConnectionConfiguration {
   const { domain, instanceName, applicationName, applicationIntent, packetSize, hostNameInCertificate } = parameters;
-  const lookup = lookupWithin(reach, host, port);
-  if (lookup !== undefined && instanceName !== undefined)
+  if (instanceName !== undefined && lookupWithin(reach, host, BROWSER_PORT) !== undefined)
     throw new Fault('request/forbidden', `The port of the instance ${excerpt(instanceName)} is asked for at ${host}, which is not listed`, {
       hint: 'Name the port in place of instanceName, or add the host to ALLOWED_HOSTS',
     });
@@ -58,8 +63,8 @@ function configuration(
     authentication: domain === undefined ? { type: 'default', options: login } : { type: 'ntlm', options: { ...login, domain } },
     options: {
       ...(instanceName === undefined ? { port } : { instanceName }),
-      // Connects to the addresses that were checked, also where the server sends its clients elsewhere.
-      ...(lookup === undefined ? {} : { connector: () => connected(createSocket({ host, port, lookup })) }),
+      // Connects to addresses that were checked, also where the server sends its clients elsewhere, or tells the port of an instance.
+      ...(isOpen(reach) ? {} : { connector: async (to: Host) => connected(socketWithin(reach, to)) }),
       ...(database === undefined ? {} : { database }),
       encrypt: tls !== undefined,
       trustServerCertificate: tls?.rejectUnauthorized === false,
@@ -80,6 +85,12 @@ function configuration(
       textsize: 2_147_483_647,
     },
   } as ConnectionConfiguration;
+}
+
+/** @throws Fault request/forbidden */
+function socketWithin(reach: Reach | undefined, { host, port }: Host): Socket {
+  const lookup = lookupWithin(reach, host, port);
+  return createSocket({ host, port, ...(lookup === undefined ? {} : { lookup }) });
 }
 
 const connected = (socket: Socket): Promise<Socket> =>

@@ -5,8 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { isPrivateAddress } from '../../../../src/core/reach/addresses.ts';
 import type { Reach } from '../../../../src/core/reach/reach.ts';
-import { openSession } from '../../../../src/sql/drivers/open.ts';
-import { parseJdbcUrl } from '../../../../src/sql/jdbc/jdbc.ts';
 import { readText } from '../../../../src/storage/open.ts';
 
 const CLOSED: Reach = { privateAddresses: false, hosts: [], mappingHosts: [], directories: [], withheld: [] };
@@ -233,25 +231,5 @@ describe('a server on this machine', () => {
     expect(await readText(at('127.0.0.1'), 1000, { workingDirectory: '/', reach: undefined })).toBe('a secret');
     // A connection that is kept from a run that may does not serve one that may not.
     await expect(read(at('127.0.0.1'))).rejects.toMatchObject({ code: 'request/forbidden' });
-  });
-
-  test.each([
-    'jdbc:postgresql://127.0.0.1:PORT/db',
-    'jdbc:postgresql://localhost:PORT/db',
-    'jdbc:postgresql://2130706433:PORT/db',
-    'jdbc:postgresql://public.example,inside.example:PORT/db',
-    'jdbc:mysql://127.0.0.1:PORT/db',
-    'jdbc:mariadb://inside.example:PORT/db',
-    'jdbc:sqlserver://127.0.0.1:PORT;databaseName=db',
-    'jdbc:sqlserver://inside.example:PORT;databaseName=db',
-    'jdbc:oracle:thin:@//127.0.0.1:PORT/db',
-    'jdbc:oracle:thin:@//inside.example:PORT/db',
-  ])('is no database: %s', async (url) => {
-    names = { localhost: ['127.0.0.1'], 'inside.example': ['127.0.0.1'], '2130706433': ['127.0.0.1'], 'public.example': ['203.0.114.1'] };
-    const address = parseJdbcUrl({ url: url.replace('PORT', String(port)), user: 'u' });
-    await expect(openSession(address, { connectSeconds: 2, statementSeconds: 2, lockSeconds: 2, reach: CLOSED })).rejects.toMatchObject({
-      code: 'request/forbidden',
-    });
-    expect(hits).toBe(0);
   });
 });

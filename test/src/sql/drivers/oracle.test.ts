@@ -139,7 +139,14 @@ test.each([
     'jdbc:oracle:thin:@tcps://h:2484/s?retry_count=2',
     '(DESCRIPTION=(RETRY_COUNT=2)(ADDRESS=(PROTOCOL=TCPS)(HOST=h)(PORT=2484))(CONNECT_DATA=(SERVICE_NAME=s)))',
   ],
-  ['jdbc:oracle:thin:@(DESCRIPTION=(ADDRESS=(HOST=h)))', '(DESCRIPTION=(ADDRESS=(HOST=h)))'],
+  [
+    'jdbc:oracle:thin:@(DESCRIPTION=(ADDRESS=(HOST=h)))',
+    '(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)(HOST=h)(PORT=1521))(CONNECT_DATA=(SERVICE_NAME=)))',
+  ],
+  [
+    'jdbc:oracle:thin:@(DESCRIPTION=(ADDRESS=(HOST=h))(CONNECT_DATA=(SID=XE)(SERVER=POOLED)(INSTANCE_NAME=i1)))',
+    '(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)(HOST=h)(PORT=1521))(CONNECT_DATA=(SID=XE)(SERVER=pooled)(INSTANCE_NAME=i1)))',
+  ],
 ])('%s connects to %s', (url, expected) => {
   const address = parseJdbcUrl({ url });
   expect(connectString(address, address.hosts[0] as { host: string; port: number })).toBe(expected);
