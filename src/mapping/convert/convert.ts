@@ -1,12 +1,12 @@
 /** Mappings from one language into another: today's RML, legacy RML, R2RML, YARRRML. */
 import { Report } from '../model/diagnostics.ts';
-import type { Diagnostic, Dialect } from '../model/model.ts';
+import { allSourcesOf, type Diagnostic, type Dialect, hasEmptyCells, type Mapping, type TriplesMap } from '../model/model.ts';
 import { type Document, isYarrrml, parseDocuments, type ReadOptions } from '../parse/document.ts';
 import { prefixesOf } from '../parse/prefixes.ts';
 import { readMapping, translate } from '../parse/read.ts';
 import { USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
 import { Comments } from './comments.ts';
-import { convertGraph } from './dialect.ts';
+import { convertGraph, type EmptyCells, originKey } from './dialect.ts';
 import { checkMeaning } from './meaning.ts';
 import { type Base, writeTurtle } from './turtle.ts';
 
@@ -56,7 +56,7 @@ export async function convertMapping(
     text = writeYarrrml(mapping, new Map([...Object.entries(COMMON), ...declared]), comments, report);
   } else {
     const { graph } = parseDocuments(documents, options, await translate(documents, new Report()));
-    const converted = convertGraph(graph, to, report);
+    const converted = convertGraph(graph, to, report, to === 'rml' ? emptyCellsOf(mapping) : undefined);
     comments.assign(converted.map(({ origin }) => origin));
     const nodes = converted.map((node) => ({ ...node, comments: comments.above(node.origin) }));
     const prefixes = new Map([...turtlePrefixes(to), ...declared]);
@@ -68,6 +68,20 @@ export async function convertMapping(
   if (report.errors === 0) await checkMeaning(mapping, { name, text }, options, { withoutConnections: to === 'r2rml', report });
   return { text: report.errors > 0 ? undefined : text, diagnostics: report.sorted(documents.map(({ name }) => name)) };
 }
+
+/** In the older dialects an empty cell has no value, which today's RML says by a text that means null. */
+function emptyCellsOf(mapping: Mapping): EmptyCells {
+  const found = new Map<string, readonly string[]>();
+  const [older, today] = [mapping.triplesMaps.filter(({ dialect }) => dialect !== 'rml'), mapping.triplesMaps.filter(isOfToday)];
+  // Columns that CSVW describes have nulls of their own.
+  for (const source of allSourcesOf({ triplesMaps: older, annotations: [] }))
+    if (hasEmptyCells(source) && !source.nulls.includes('') && source.csv?.columns === undefined)
+      found.set(originKey(source.origin), ['', ...source.nulls]);
+  for (const { origin } of allSourcesOf({ triplesMaps: today, annotations: [] })) found.delete(originKey(origin));
+  return found;
+}
+
+const isOfToday = ({ dialect }: TriplesMap): boolean => dialect === 'rml';
 
 /** Prefix → namespace of what a text in a dialect needs and its author did not declare. */
 export const turtlePrefixes = (dialect: Dialect): ReadonlyMap<string, string> =>

@@ -14,6 +14,7 @@ import type { Individual, Property } from '../vocabulary/vocabulary.ts';
 
 const RDF_TYPE = `${USUAL_PREFIXES.rdf}type`;
 const FNO_EXECUTES = 'https://w3id.org/function/ontology#executes';
+const CSVW = USUAL_PREFIXES.csvw as string;
 const IDLAB = 'https://w3id.org/imec/idlab/function#';
 
 /** Names of dialects in messages. */
@@ -25,9 +26,21 @@ export interface ConvertedNode {
   readonly statements: { readonly property: string; readonly object: RdfTerm }[];
 }
 
-/** The nodes of the other dialect, in the order of the graph. */
-export function convertGraph(graph: Graph, to: Dialect, report: Report): readonly ConvertedNode[] {
-  return new Converter(graph, to, report).convert();
+/**
+ * Logical sources of rows in whose dialect an empty cell has no value, and in the other dialect is an empty text unless the source says so:
+ * the texts that mean null in them, by `originKey`.
+ */
+export type EmptyCells = ReadonlyMap<string, readonly string[]>;
+
+export const originKey = (origin: Origin): string => JSON.stringify(origin);
+
+/**
+ * The nodes of the other dialect, in the order of the graph.
+ *
+ * @param emptyCells which sources are to say that an empty cell has no value
+ */
+export function convertGraph(graph: Graph, to: Dialect, report: Report, emptyCells: EmptyCells = new Map()): readonly ConvertedNode[] {
+  return new Converter(graph, to, report, emptyCells).convert();
 }
 
 const iri = (value: string): RdfTerm => ({ kind: 'iri', value });
@@ -52,12 +65,16 @@ class Converter {
   readonly #quoting: 'remove' | 'add' | undefined;
   /** Whether it has been said that the case of columns counts. */
   #tellsCase = false;
+  readonly #emptyCells: EmptyCells;
+  /** Nodes that say it: several logical sources may share one. */
+  readonly #withNulls = new Set<string>();
   #made = 0;
   /** Made when it is asked for: a few mappings need it. */
   #users: Map<string, string[]> | undefined;
 
-  constructor(graph: Graph, to: Dialect, report: Report) {
+  constructor(graph: Graph, to: Dialect, report: Report, emptyCells: EmptyCells) {
     this.#graph = graph;
+    this.#emptyCells = emptyCells;
     this.#to = to;
     this.#report = report;
     const isTables = [...graph.values()].some(({ statements }) => statements.some((one) => nameOf(one) === 'logicalTable'));
@@ -245,6 +262,10 @@ class Converter {
       return;
     }
     if (known.name === 'inverseExpression' && this.#to !== 'r2rml') return;
+    if (known.name === 'null' && this.#to === 'legacy' && isTable(this.#graph.get(nodeId(node.term) ?? ''))) {
+      node.statements.push({ property: `${CSVW}null`, object });
+      return;
+    }
     if (known.name === 'logicalTable' || known.name === 'logicalSource') {
       this.#set(node, this.#to === 'r2rml' ? 'logicalTable' : 'logicalSource', object, origin);
       return;
@@ -322,7 +343,7 @@ class Converter {
       return;
     }
     for (const statement of node.statements) {
-      if (statement === source) this.#file(statement, converted);
+      if (statement === source) this.#file(statement, converted, kind === 'CSV', this.#emptyCells.get(originKey(node.origin)));
       else if (isService && nameOf(statement) === 'iterator' && this.#to === 'legacy' && one('query') === undefined)
         this.#set(converted, 'query', statement.object, statement.origin);
       else this.#statement(statement, converted);
@@ -358,26 +379,33 @@ class Converter {
     else if (query !== undefined) this.#set(node, 'sqlVersion', this.#individual('SQL2008', node.origin), node.origin);
   }
 
-  /** Files: a text in legacy RML, a node in today's. */
-  #file(statement: Statement, node: ConvertedNode): void {
+  /**
+   * Files: a text in legacy RML, a node in today's.
+   *
+   * @param nulls texts that mean null, which the dialect of the graph does not need to say
+   */
+  #file(statement: Statement, node: ConvertedNode, isCsv: boolean, nulls: readonly string[] | undefined): void {
     const { object, origin } = statement;
-    if (this.#to === 'rml' && object.kind === 'literal') {
+    const described = this.#graph.get(nodeId(object) ?? '');
+    if (this.#to === 'rml' && (object.kind === 'literal' || (nulls !== undefined && described === undefined))) {
       const file = this.#new(origin);
       const type = termOf('rml', 'classes', 'FilePath') as string;
       file.statements.push({ property: RDF_TYPE, object: iri(type) });
       this.#set(file, 'root', this.#individual('MappingDirectory', origin), origin);
-      this.#set(file, 'path', object, origin);
+      this.#set(file, 'path', textOf(object.value), origin);
+      for (const text of nulls ?? []) this.#set(file, 'null', textOf(text), origin);
       this.#set(node, 'source', file.term, origin);
       return;
     }
-    const described = this.#graph.get(nodeId(object) ?? '');
+    if (described !== undefined && nulls !== undefined) this.#addNulls(described, nulls);
     const path = described?.statements.find((one) => nameOf(one) === 'path');
     if (this.#to !== 'legacy' || described === undefined || path === undefined) {
       this.#set(node, 'source', object, origin);
       return;
     }
     this.#leaveOut(described.id);
-    this.#set(node, 'source', path.object, origin);
+    const said = described.statements.filter((one) => isCsv && nameOf(one) === 'null');
+    this.#set(node, 'source', said.length === 0 ? path.object : this.#table(path, said), origin);
     const root = described.statements.find((one) => nameOf(one) === 'root');
     const isMapping = root?.object.kind === 'iri' && lookUp('individuals', root.object.value)?.name === 'MappingDirectory';
     if (!isMapping && !/^(?:[a-z][a-z0-9+.-]+:|\/)/i.test(path.object.value)) {
@@ -386,8 +414,29 @@ class Converter {
     }
     for (const other of described.statements) {
       const name = nameOf(other);
-      if (name !== undefined && !['path', 'root'].includes(name)) this.#cannot(`rml:${name} of a file`, other.origin);
+      if (name !== undefined && !['path', 'root'].includes(name) && !said.includes(other))
+        this.#cannot(`rml:${name} of a file`, other.origin);
     }
+  }
+
+  /** Legacy RML has texts that mean null in tables of CSVW alone. */
+  #table(path: Statement, nulls: readonly Statement[]): RdfTerm {
+    const table = this.#new(path.origin);
+    table.statements.push({ property: RDF_TYPE, object: iri(`${CSVW}Table`) }, { property: `${CSVW}url`, object: path.object });
+    for (const { object } of nulls) table.statements.push({ property: `${CSVW}null`, object });
+    return table.term;
+  }
+
+  /** On a table of CSVW by its own property, as rml:null would take the place of all that CSVW says. */
+  #addNulls(described: GraphNode, nulls: readonly string[]): void {
+    if (this.#withNulls.has(described.id)) return;
+    this.#withNulls.add(described.id);
+    const isOfCsvw = isTable(described) && !described.statements.some((one) => nameOf(one) === 'null');
+    const property = isOfCsvw ? `${CSVW}null` : (termOf(this.#to, 'properties', 'null') as string);
+    const isSaid = (text: string): boolean =>
+      described.statements.some((one) => (isOfCsvw ? one.property === property : nameOf(one) === 'null') && one.object.value === text);
+    const { statements } = this.#open(described);
+    for (const text of nulls) if (!isSaid(text)) statements.push({ property, object: textOf(text) });
   }
 
   // ---------------------------------------------------------------- functions
@@ -510,6 +559,12 @@ class Converter {
       );
   }
 }
+
+/** Whether a node is described as a table of CSVW. */
+const isTable = (node: GraphNode | undefined): boolean =>
+  node?.statements.some(
+    ({ property, object }) => property === `${CSVW}url` || (property === RDF_TYPE && object.value === `${CSVW}Table`),
+  ) ?? false;
 
 const isExpression = (statement: Statement): boolean =>
   ['constant', 'reference', 'template', 'functionValue', 'functionExecution'].includes(nameOf(statement) ?? '');

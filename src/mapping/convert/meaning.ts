@@ -1,7 +1,8 @@
 /** Whether a converted mapping means what it did: what it was converted to is read again, and compared. */
+import { formatOfPath, isWorkbook } from '../../core/input/formats.ts';
 import type { Report } from '../model/diagnostics.ts';
 import type { LogicalSource, Mapping, TriplesMap } from '../model/model.ts';
-import { allSourcesOf, formatOrigin, hasTypedValues, namesTypedColumns } from '../model/model.ts';
+import { allSourcesOf, formatOrigin, hasEmptyCells, hasTypedValues, namesTypedColumns } from '../model/model.ts';
 import type { Document, ReadOptions } from '../parse/document.ts';
 import { readMapping } from '../parse/read.ts';
 import { differences } from './form.ts';
@@ -38,20 +39,39 @@ export async function checkMeaning(
 /** Of each source one warning: which triples map reads it first is of no interest. */
 function reportDialects(report: Report, before: TriplesMap, after: TriplesMap): void {
   const toRml = after.dialect === 'rml';
-  if (toRml === (before.dialect === 'rml')) return;
+  const isOther = toRml !== (before.dialect === 'rml');
   const to = toRml ? "today's RML" : 'legacy RML';
-  for (const source of allSourcesOf({ triplesMaps: [before], annotations: [] })) {
-    const changes = changesOf(source, toRml);
+  const others = allSourcesOf({ triplesMaps: [after], annotations: [] });
+  for (const [i, source] of allSourcesOf({ triplesMaps: [before], annotations: [] }).entries()) {
+    const cells = cellChange(meaningOfEmpty(source, before), meaningOfEmpty(others[i], after));
+    const changes = [...(cells === undefined ? [] : [cells]), ...(isOther ? changesOf(source, toRml) : [])];
     if (changes.length > 0) report.warning('changed-meaning', source.origin, `read as ${to}, ${changes.join(', and ')}`);
   }
+}
+
+/** What an empty cell is. `unquoted`: no value, unless it stands in quotes. */
+type EmptyCell = 'text' | 'unquoted' | 'none';
+
+function meaningOfEmpty(source: LogicalSource | undefined, { dialect }: TriplesMap): EmptyCell | undefined {
+  if (source === undefined || !hasEmptyCells(source)) return undefined;
+  const isNull = (nulls: readonly string[] = source.nulls): boolean => nulls.includes('');
+  if (source.csv?.columns?.every(({ nulls }) => isNull(nulls)) ?? isNull()) return 'none';
+  if (dialect === 'rml') return 'text';
+  // Cells of workbooks have no quotes.
+  return source.csv?.quoteChar === null || isWorkbook(formatOfPath(source.path)) ? 'none' : 'unquoted';
+}
+
+function cellChange(before: EmptyCell | undefined, after: EmptyCell | undefined): string | undefined {
+  if (before === after || before === undefined || after === undefined) return undefined;
+  if (after === 'text') return 'an empty cell is an empty text';
+  if (before === 'text') return after === 'none' ? 'an empty cell is no value' : 'an empty cell without quotes is no value';
+  return after === 'none' ? 'an empty cell in quotes is no value' : 'an empty cell in quotes is an empty text';
 }
 
 /** What the engine does with values of a source in one of the dialects only. */
 function changesOf(source: LogicalSource, toRml: boolean): readonly string[] {
   if (source.kind === 'sql') return [];
   const changes: string[] = [];
-  if (source.formulation === 'csv' && source.request?.kind !== 'select')
-    changes.push(toRml ? 'an empty cell is an empty text' : 'an empty cell without quotes is no value');
   if (hasTypedValues(source) && !namesTypedColumns(source))
     changes.push(toRml ? 'values such as numbers have datatypes' : 'values such as numbers have no datatypes');
   if (source.formulation === 'json' && toRml) changes.push('a reference to an array needs [*]');

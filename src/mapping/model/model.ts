@@ -295,6 +295,10 @@ export const hasTypedValues = (source: FileSource): boolean =>
   namesTypedColumns(source) ||
   source.csv?.columns?.some(({ datatype }) => datatype !== undefined) === true;
 
+/** Whether its rows have cells that may be empty. Of those from SPARQL endpoints, each dialect says the same. */
+export const hasEmptyCells = (source: LogicalSource): source is FileSource =>
+  source.kind === 'file' && source.formulation === 'csv' && source.request?.kind !== 'select';
+
 /** Whether cells may have several values. Which column a reference means is known only with the header, so this holds for all of them. */
 export const hasSeparators = ({ csv }: FileSource): boolean => csv?.columns?.some(({ separator }) => separator !== undefined) === true;
 

@@ -40,7 +40,9 @@ async function roundTrip(mapping: Mapping, text: string, baseIri: string, to: La
   const told = (conversion: typeof there, message: RegExp): boolean => conversion.diagnostics.some((one) => message.test(one.message));
   const withoutConnections = told(there, /names no database/) || told(back, /names no database/);
   expect(differences(mapping, middle.mapping, { withoutConnections })).toEqual([]);
-  expect(differences(mapping, again.mapping, { withoutConnections })).toEqual([]);
+  // The older dialects have no value for an empty cell, so that it has none when it is back.
+  const withoutEmptyCells = told(there, /an empty cell/);
+  expect(differences(mapping, again.mapping, { withoutConnections, withoutEmptyCells })).toEqual([]);
   const isUnquoted = mapping.triplesMaps.some(
     ({ source, subject }) =>
       source.kind === 'sql' &&
