@@ -21,6 +21,7 @@ import { openEarlierRuns } from './jobs/earlier-runs.ts';
 import { openJobWorkers } from './jobs/job-workers.ts';
 import { openPreviewWorker } from './jobs/preview.ts';
 import { previewAccess } from './jobs/preview-access.ts';
+import { openRetention } from './jobs/retain-outputs.ts';
 import { type DeleteSources, type PublishOutcome, type RecordProvenance, RunEnd } from './jobs/run-end.ts';
 import { cleanUpRun } from './jobs/transform.ts';
 import { cleanUpWrite } from './jobs/write.ts';
@@ -97,7 +98,11 @@ export async function startWorkers(
   };
   const cleanUp = (run: RunPayload): Promise<void> =>
     run.service === 'graph-writer' ? cleanUpWrite(run, settings) : cleanUpRun(run, settings);
-  const deleteSources: DeleteSources = (run, startedAt) => deleteSourcesOf(run, startedAt, workingDirectory, logger, settings.s3);
+  const retention = openRetention(services, backend, config, workingDirectory, logger);
+  const deleteSources: DeleteSources = async (run, startedAt) => {
+    await deleteSourcesOf(run, startedAt, workingDirectory, logger, settings.s3);
+    await retention.written(run);
+  };
   const recordProvenance: RecordProvenance = async (run, outcome, result) => {
     if (run.service === 'graph-writer' || run.provenance === undefined) return undefined;
     try {
@@ -161,6 +166,7 @@ export async function startWorkers(
 
   const drainNow = async (deadlineMs: number): Promise<void> => {
     running = false;
+    retention.stop();
     for (const { attempts } of jobWorkers) attempts.stopAccepting();
     await reachability?.stop();
     registry.close();

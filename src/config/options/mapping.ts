@@ -1,6 +1,7 @@
 /** Options of mapping: how records become statements, the limits of a run, and its files. */
 import { OUTPUT_FORMATS, RDF_VERSIONS } from '../../sinks/sink.ts';
 import { isLogin, LOGIN_FORM } from '../../storage/logins.ts';
+import { RETENTION_LIMIT } from './patterns.ts';
 import { noList, noNumber, none, type OptionRow } from './row.ts';
 
 export const MAPPING_OPTIONS = {
@@ -247,6 +248,15 @@ export const MAPPING_OPTIONS = {
     live: true,
     scope: 'transformer',
     summary: 'Directory of the output files. Absent: `output` under DATA_DIR.',
+  },
+  RETAIN_OUTPUTS: {
+    path: 'retainOutputs',
+    type: 'list',
+    default: noList,
+    live: true,
+    pattern: RETENTION_LIMIT,
+    summary:
+      'How long the files of a run are kept in a directory of this machine: an age (`30d`, also `s`, `m`, `h`), a number of runs (`1000`), a size of all (`50GB`), or several of them. Runs that the graph writer is told of stay until it has written them, except with `unwritten`; set the option for the graph writer, too. Empty: for ever.',
   },
   OUTPUT_FILE_FORMAT: {
     path: 'outputFileFormat',
