@@ -8,6 +8,7 @@ import { writeAtomically } from '../../src/storage/local/file.ts';
 import { type Command, commandOf, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
 import { webAccess } from '../options/inputs.ts';
+import { refuseOtherEnding } from '../options/output.ts';
 import { printData, printLine } from '../terminal.ts';
 
 const CONVERT: Command = {
@@ -29,6 +30,8 @@ export const convert = commandOf(CONVERT, async (parsed) => {
   const to = parsed.value('to');
   if (parsed.positionals.length === 0) throw new UsageError('convert needs at least one mapping');
   if (to === undefined) throw new UsageError(`convert needs --to, one of ${LANGUAGES.join(', ')}`);
+  const output = parsed.value('output');
+  if (output !== undefined) refuseOtherEnding(output, to === 'yarrrml' ? 'YARRRML' : 'Turtle');
   const documents = await readMappingDocuments(parsed.positionals, {
     workingDirectory: process.cwd(),
     reach: undefined,
@@ -37,7 +40,6 @@ export const convert = commandOf(CONVERT, async (parsed) => {
   const { text, diagnostics } = await convertMapping(documents, to as Language, { baseIri: parsed.value('base') ?? DEFAULT_BASE });
   for (const diagnostic of diagnostics) printLine(formatDiagnostic(diagnostic));
   if (text === undefined) return EXIT.usage;
-  const output = parsed.value('output');
   if (output === undefined) printData(text);
   else await writeAtomically(resolve(output), text);
   return EXIT.done;

@@ -11,7 +11,7 @@ import { makeTemporaryDirectory } from '../../src/storage/local/directory.ts';
 import { type Command, commandOf, type Parsed, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
 import { databaseOf, LOGIN_OPTIONS, sqlLimits } from '../options/database.ts';
-import { STANDARD_OUTPUT } from '../options/output.ts';
+import { formFor, refuseOtherEnding, STANDARD_OUTPUT } from '../options/output.ts';
 import { executeRequest, RUN, requestOf, targetOf, withInterruption } from './run.ts';
 
 const { output, format, base, 'on-error': onError, 'max-rejected': maxRejected, 'memory-mb': memory, stats } = RUN.options;
@@ -43,6 +43,9 @@ export const directMapping = commandOf(DIRECT_MAPPING, async (parsed) => {
   const database = databaseOf(parsed, parsed.positionals[0] ?? process.env.JDBC_URL);
   if (database === undefined) throw new UsageError('direct-mapping needs a JDBC URL, as in jdbc:postgresql://localhost/shop');
   const request = requestOf(parsed, [], database);
+  // Checked early, while a usage error can still be reported.
+  if (!parsed.has('r2rml')) formFor(targetOf(parsed), parsed.value('format'));
+  else refuseOtherEnding(targetOf(parsed), 'Turtle');
   const wanted = { base: request.base ?? DEFAULT_BASE, schemas: parsed.values('schema'), tables: parsed.values('table') };
   return withInterruption(parsed, async (signal) => {
     const document = await documentOf(database, wanted, signal);

@@ -20,6 +20,7 @@ import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../c
 import { EXIT } from '../exit.ts';
 import { databaseOf, LOGIN_OPTIONS } from '../options/database.ts';
 import { INPUT_OPTIONS, inputOptionsOf, webAccess } from '../options/inputs.ts';
+import { refuseOtherEnding } from '../options/output.ts';
 import { count, printData, printLine } from '../terminal.ts';
 import { documentOf } from './direct-mapping.ts';
 import { withInterruption } from './run.ts';
@@ -63,6 +64,7 @@ export const init = commandOf(INIT, async (parsed) => {
   const output = parsed.value('output');
   if (output !== undefined && existsSync(output) && !parsed.has('force')) throw new UsageError(`${output} exists; --force overwrites it`);
   const language = languageOf(parsed, output);
+  if (output !== undefined) refuseOtherEnding(output, language === 'rml' ? 'Turtle' : 'YARRRML');
   const base = baseOf(parsed);
   const read = sampleOptionsOf(parsed, language);
   const databases = inputs.filter((input) => jdbcUrlOf(input) !== undefined);

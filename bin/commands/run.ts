@@ -15,7 +15,7 @@ import {
 } from '../../src/run/request.ts';
 import { executeRun } from '../../src/run/run.ts';
 import { ReaderGone } from '../../src/sinks/descriptor.ts';
-import { GRAPH_HEADERS, OUTPUT_FORMATS, RDF_VERSIONS, type RdfVersion } from '../../src/sinks/sink.ts';
+import { GRAPH_HEADERS, RDF_VERSIONS, type RdfVersion, SERIALIZATIONS } from '../../src/sinks/sink.ts';
 import { formatByExtension } from '../../src/storage/input-format.ts';
 import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../command-line.ts';
 import { EXIT, failed } from '../exit.ts';
@@ -23,9 +23,10 @@ import { interruptible } from '../interruption.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
 import { FUNCTION_OPTIONS, functionFilesOf } from '../options/functions.ts';
 import { INPUT_OPTIONS, inputOptionsOf, inputsOf, webAccess } from '../options/inputs.ts';
-import { formatFor, openOutput, refuseOverwritingInputs, STANDARD_OUTPUT } from '../options/output.ts';
+import { formFor, openOutput, outputPathOf, refuseOverwritingInputs, STANDARD_OUTPUT } from '../options/output.ts';
+import { declaredPrefixes } from '../options/prefixes.ts';
 import { graphHeaderOf, writeGraphFiles } from '../options/property-graph.ts';
-import { TargetFiles } from '../options/targets.ts';
+import { TargetFiles, WITH_PREFIXES } from '../options/targets.ts';
 import { peakMemoryBytes } from '../report/peak-memory.ts';
 import { RejectionLog, Rejections } from '../report/rejections.ts';
 import { printReport } from '../report/report.ts';
@@ -39,8 +40,18 @@ export const RUN: Command = {
   summary: 'Maps files and databases to RDF. MAPPING is the path or URL of a mapping in Turtle; several make one mapping.',
   options: {
     ...INPUT_OPTIONS,
-    output: { short: 'o', value: 'FILE', summary: 'write to FILE, which appears when it is complete; - is standard output, the default' },
-    format: { short: 'f', value: 'FORMAT', choices: OUTPUT_FORMATS, summary: 'default by the extension of FILE, else nquads' },
+    output: {
+      short: 'o',
+      value: 'FILE',
+      summary:
+        'write to FILE, which appears when it is complete, compressed if it ends with .gz or .zip; - is standard output, the default',
+    },
+    format: {
+      short: 'f',
+      value: 'FORMAT',
+      choices: SERIALIZATIONS,
+      summary: 'default by the ending of FILE (.nq, .nt, .ttl, .trig, .jsonld, .n3, .rdf, .rj); nquads if it has none',
+    },
     'property-graph': {
       value: 'HEADER',
       choices: GRAPH_HEADERS,
@@ -102,7 +113,7 @@ export const run = commandOf(RUN, async (parsed) => {
   if (parsed.has('watch')) return startWatching(parsed);
   const request = { ...requestOf(parsed, parsed.positionals, databaseOf(parsed)), functions: await functionFilesOf(parsed) };
   // Checked early, while a usage error can still be reported.
-  graphHeaderOf(parsed, targetOf(parsed), formatFor(targetOf(parsed), parsed.value('format')));
+  graphHeaderOf(parsed, targetOf(parsed), formFor(targetOf(parsed), parsed.value('format')).format);
   return withInterruption(parsed, async (signal) => {
     await refuseOverwritingInputs(targetOf(parsed), [...request.mappings, ...request.inputs.map(({ url }) => url)]);
     return executeRequest(request, parsed, signal);
@@ -157,11 +168,10 @@ export async function withInterruption(parsed: Parsed, work: (signal: AbortSigna
  */
 export async function executeRequest(request: RunRequest, parsed: Parsed, signal: AbortSignal, explainEmpty = true): Promise<number> {
   const target = targetOf(parsed);
-  const format = formatFor(target, parsed.value('format'));
-  const graphHeader = graphHeaderOf(parsed, target, format);
-  const prefixes =
-    format === 'turtle' || format === 'trig' ? await (await import('../options/prefixes.ts')).declaredPrefixes(request) : undefined;
-  const output = await openOutput(target, format, prefixes);
+  const form = formFor(target, parsed.value('format'));
+  const graphHeader = graphHeaderOf(parsed, target, form.format);
+  const prefixes = WITH_PREFIXES.has(form.format) ? await declaredPrefixes(request) : undefined;
+  const output = await openOutput(target, form, prefixes);
   const targets = new TargetFiles(request, target);
   const log = request.onError === 'quarantine' ? new RejectionLog(output.rejectedPath) : undefined;
   const rejections = new Rejections(log);
@@ -193,7 +203,8 @@ export async function executeRequest(request: RunRequest, parsed: Parsed, signal
   return EXIT.done;
 }
 
-export const targetOf = (parsed: Parsed): string => parsed.value('output') ?? STANDARD_OUTPUT;
+/** The path of the output, or `-`. @throws UsageError */
+export const targetOf = (parsed: Parsed): string => outputPathOf(parsed.value('output') ?? STANDARD_OUTPUT);
 
 /** Threads that a run has without being told. */
 const MOST_THREADS = 4;

@@ -1,13 +1,17 @@
-/** The target of `-o`: a file, standard output, or a named device or pipe. */
-import { closeSync, openSync } from 'node:fs';
+/** The target of `-o`: a file, standard output, or a named device or pipe. Its name says the format and the compression. */
+import { closeSync, openSync, statSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { Fault } from '../../src/core/fault.ts';
+import { formatOfExtension } from '../../src/core/input/formats.ts';
+import { redact } from '../../src/core/redact.ts';
 import { writeFault } from '../../src/sinks/descriptor.ts';
 import { openFileSink } from '../../src/sinks/file.ts';
-import { FORMAT_EXTENSION, OUTPUT_FORMATS, type OutputFormat, type QuadSink } from '../../src/sinks/sink.ts';
+import { FORMAT_EXTENSION, type QuadSink, SERIALIZATIONS, type Serialization } from '../../src/sinks/sink.ts';
 import { openStreamSink } from '../../src/sinks/stream.ts';
+import { type Compression, compressionByName, withoutCompression } from '../../src/storage/compression.ts';
 import { locate } from '../../src/storage/url.ts';
+import { UsageError } from '../command-line.ts';
 
 export interface Output {
   readonly sink: QuadSink;
@@ -22,12 +26,78 @@ export const STANDARD_OUTPUT = '-';
 const STANDARD_OUTPUT_DESCRIPTOR = 1;
 const REJECTED_BESIDE_STDOUT = 'rejected.ndjson';
 
-/** The requested format; else by the extension of the file; else N-Quads. */
-export function formatFor(target: string, asked: string | undefined): OutputFormat {
-  if (asked !== undefined) return asked as OutputFormat;
-  const extension = extname(target).slice(1).toLowerCase();
-  return OUTPUT_FORMATS.find((format) => FORMAT_EXTENSION[format] === extension) ?? 'nquads';
+/** How a file is written. */
+export interface OutputForm {
+  readonly format: Serialization;
+  readonly compression: Compression;
 }
+
+const LINES: OutputForm = { format: 'nquads', compression: 'none' };
+
+/** Endings of compressions that are not written. */
+const NOT_WRITTEN = /\.(?:xz|bz2|zst|7z|lz4|br|rar|tar)$/i;
+
+/**
+ * The form of an output: the format that is asked for, else by the ending of the file, and the compression by its ending. Standard output, pipes,
+ * devices and names without an ending get N-Quads.
+ *
+ * @throws UsageError — the ending names another format, or a compression that is not written
+ */
+export function formFor(target: string, asked: string | undefined): OutputForm {
+  const format = asked as Serialization | undefined;
+  if (target === STANDARD_OUTPUT || isOther(target)) return { ...LINES, ...(format && { format }) };
+  const compression = compressionByName(target);
+  const name = withoutCompression(basename(target));
+  if (NOT_WRITTEN.test(name))
+    throw new UsageError(`--output is ${target}, and ${extname(name)} is not written: compressed files are .gz, .zip, .tar.gz and .tar.xz`);
+  const extension = extname(name).slice(1).toLowerCase();
+  const named = extension === '' ? 'nquads' : SERIALIZATIONS.find((one) => FORMAT_EXTENSION[one] === extension);
+  if (format === undefined && named === undefined) {
+    const known = SERIALIZATIONS.map((one) => `.${FORMAT_EXTENSION[one]} (${one})`).join(', ');
+    throw new UsageError(`--output is ${target}, and .${extension} names no format: name it by --format, or by the ending: ${known}`);
+  }
+  return { format: format ?? (named as Serialization), compression };
+}
+
+/** Whether there is something that is no file: a device, a pipe, or a directory, which `openOutput` refuses. */
+function isOther(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+  } catch {
+    // `openOutput` tells why it cannot be reached.
+    return false;
+  }
+}
+
+/**
+ * The path of a file that is written.
+ *
+ * @param target a path, a `file:` URL, or `-`
+ * @throws UsageError — an address of another kind
+ */
+export function outputPathOf(target: string): string {
+  if (!/^(?:file:|[a-z][a-z0-9+.-]+:\/\/)/i.test(target)) return target;
+  const place = /^file:/i.test(target) ? locate(target, process.cwd()) : undefined;
+  if (place?.kind === 'file') return place.path;
+  throw new UsageError(
+    `--output is ${redact(target)}, which is no file of this machine: write a file and copy it, or let quadmill serve write to OUTPUT_DIR_URL=s3://…`,
+  );
+}
+
+/** Refuses a file for a mapping whose ending names something else. @throws UsageError */
+export function refuseOtherEnding(target: string, language: 'Turtle' | 'YARRRML'): void {
+  const extension = extname(target).slice(1).toLowerCase();
+  const [own, other] = language === 'Turtle' ? ['.ttl', YARRRML] : ['.yml', /^ttl$/];
+  const isOther =
+    other.test(extension) ||
+    compressionByName(target) !== 'none' ||
+    NOT_WRITTEN.test(target) ||
+    formatOfExtension(extension) !== undefined ||
+    (SERIALIZATIONS.some((format) => FORMAT_EXTENSION[format] === extension) && extension !== 'ttl');
+  if (isOther) throw new UsageError(`--output is ${target}, and the mapping is written in ${language}: end the name with ${own}`);
+}
+
+const YARRRML = /^(?:ya?ml|yarrrml)$/;
 
 /**
  * Refuses an output that would overwrite a file that the run reads.
@@ -51,7 +121,7 @@ export async function refuseOverwritingInputs(target: string, given: readonly st
 /** @throws Fault sink/failed */
 export async function openOutput(
   target: string,
-  format: OutputFormat,
+  { format, compression }: OutputForm,
   prefixes: Readonly<Record<string, string>> | undefined,
 ): Promise<Output> {
   if (target === STANDARD_OUTPUT) {
@@ -69,6 +139,6 @@ export async function openOutput(
   const path = existing === undefined ? resolve(target) : await realpath(target);
   const directory = dirname(path);
   const name = basename(path);
-  const sink = await openFileSink({ directory, name, attempt: process.pid, format, prefixes, digest: false, durable: false });
+  const sink = await openFileSink({ directory, name, attempt: process.pid, format, compression, prefixes, digest: false, durable: false });
   return { sink, rejectedPath: join(directory, `${name}.rejected.ndjson`), close: () => undefined };
 }

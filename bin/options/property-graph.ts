@@ -3,13 +3,14 @@
 import { realpath, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { RunRequest } from '../../src/run/request.ts';
-import type { GraphHeader, OutputFormat } from '../../src/sinks/sink.ts';
+import type { GraphHeader, Serialization } from '../../src/sinks/sink.ts';
+import { withoutCompression } from '../../src/storage/compression.ts';
 import { makeTemporaryDirectory } from '../../src/storage/local/directory.ts';
 import { type Parsed, UsageError } from '../command-line.ts';
 import { STANDARD_OUTPUT } from './output.ts';
 
 /** @throws UsageError — the statements are not written to a line-based file, from which they can be read back */
-export function graphHeaderOf(parsed: Parsed, target: string, format: OutputFormat): GraphHeader | undefined {
+export function graphHeaderOf(parsed: Parsed, target: string, format: Serialization): GraphHeader | undefined {
   const header = parsed.value('property-graph') as GraphHeader | undefined;
   if (header === undefined) return undefined;
   if (target === STANDARD_OUTPUT) throw new UsageError('--property-graph needs a file for the statements: --output FILE');
@@ -39,7 +40,7 @@ export async function writeGraphFiles(
     import('../../src/config/parse.ts'),
   ]);
   const path = await realpath(target);
-  const [directory, name] = [dirname(path), basename(path).replace(/\.[^.]+$/, '')];
+  const [directory, name] = [dirname(path), withoutCompression(basename(path)).replace(/\.[^.]+$/, '')];
   const propertyGraph = propertyGraphOf({ ...DEFAULTS, ...readEnvironment(process.env).values });
   const spillDirectory = makeTemporaryDirectory('quadmill-graph-');
   try {

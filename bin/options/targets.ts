@@ -5,13 +5,13 @@ import { Fault } from '../../src/core/fault.ts';
 import { formatOrigin, type LogicalTarget } from '../../src/mapping/model/model.ts';
 import { addressOf } from '../../src/run/prepare/inputs.ts';
 import type { RunRequest } from '../../src/run/request.ts';
-import type { QuadSink } from '../../src/sinks/sink.ts';
+import type { QuadSink, Serialization } from '../../src/sinks/sink.ts';
 import { openTargetFile } from '../../src/sinks/target-file.ts';
 import { locate } from '../../src/storage/url.ts';
 import { refuseOverwritingInputs } from './output.ts';
 import { declaredPrefixes } from './prefixes.ts';
 
-const WITH_PREFIXES: ReadonlySet<string> = new Set<LogicalTarget['serialization']>(['turtle', 'trig', 'n3', 'rdfxml']);
+export const WITH_PREFIXES: ReadonlySet<Serialization> = new Set<Serialization>(['turtle', 'trig', 'n3', 'rdfxml']);
 
 export class TargetFiles {
   readonly #request: RunRequest;

@@ -199,7 +199,7 @@ test.each([
   ['an output in the place of its mapping', ['run', 'mapping.ttl', '-f', 'turtle', '-o', './mapping.ttl'], 'would replace mapping.ttl'],
   [
     'an output in the place of an input',
-    ['run', 'mapping.ttl', '-i', 'people.csv=people.csv', '-o', 'people.csv'],
+    ['run', 'mapping.ttl', '-i', 'people.csv=people.csv', '-f', 'nquads', '-o', 'people.csv'],
     'would replace people.csv',
   ],
   ['nothing to write', ['write', '--target', 'store'], 'at least one file'],
