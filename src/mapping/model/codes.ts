@@ -169,6 +169,11 @@ export const DIAGNOSTIC_CODES = {
     severity: 'error',
     summary: 'Two fields of a logical view have one name.',
   },
+  'near-namespace': {
+    severity: 'either',
+    summary:
+      'A term has a namespace that is nearly one that mappings use: by https:, without its #, or with a / in its place. An error for a vocabulary of RML, a warning for those of datatypes and of RDF.',
+  },
   'no-database': {
     severity: 'error',
     summary: 'A logical source asks a database, and its source is not described as one.',
@@ -208,8 +213,9 @@ export const DIAGNOSTIC_CODES = {
       'The description of a source on the web holds a login: in its URL, in a parameter of it, or in a header. Whoever can read the mapping would know it; the option `SOURCE_LOGINS` gives logins.',
   },
   syntax: {
-    severity: 'error',
-    summary: 'The document is not valid Turtle, or not valid YAML. It is read no further, so other mistakes in it are not found yet.',
+    severity: 'either',
+    summary:
+      'The document is not valid Turtle, or not valid YAML. It is read no further, so other mistakes in it are not found yet. A warning where it is read as what is meant: blanks in front of the colon of a prefix.',
   },
   'text-for-iri': {
     severity: 'warning',

@@ -8,10 +8,11 @@ import { XSD } from '../../core/value.ts';
 import type { CustomFunctions } from '../../functions/definition.ts';
 import { type Described, type Graph, type GraphNode, nodeId, type Statement } from '../model/graph.ts';
 import type { Origin, RdfTerm } from '../model/model.ts';
+import { acceptBlanks } from '../turtle/accepted.ts';
 import { Parser } from '../turtle/parser.ts';
 import { syntaxFinding, type Token } from '../turtle/syntax.ts';
+import type { Prefixes } from '../vocabulary/near-namespaces.ts';
 import { renameNamesakes } from './namesakes.ts';
-import type { Prefixes } from './slips.ts';
 
 export interface Document {
   /** The name under which the user knows the document. */
@@ -51,13 +52,15 @@ export const scopeOf = (index: number): string => `d${index}`;
  * A document that is not valid Turtle contributes only its finding, because the parser stops at the first error.
  *
  * @param translated statements of the documents that are not Turtle
+ * @returns `accepted`: what is not Turtle, and was read as what is meant
  */
 export function parseDocuments(
   documents: readonly Document[],
   { baseIri, separate = false }: ReadOptions,
   translated: ReadonlyMap<Document, readonly Described[]> = new Map(),
-): { graph: Graph; findings: SyntaxFinding[]; prefixes: Prefixes } {
-  const prefixes = new Map<string, Map<string, string>>();
+): { graph: Graph; findings: SyntaxFinding[]; accepted: SyntaxFinding[]; prefixes: Prefixes } {
+  const prefixes = new Map<string, DeclaredPrefixes>();
+  const accepted: SyntaxFinding[] = [];
   const parsed: (readonly Described[])[] = [];
   const findings: SyntaxFinding[] = [];
   documents.forEach((document, index) => {
@@ -67,15 +70,23 @@ export function parseDocuments(
       return;
     }
     const text = withoutMark(document);
-    const declared = new Map<string, string>();
-    prefixes.set(document.name, declared);
-    try {
-      parsed.push(parseTurtle(text, document.name, scopeOf(index), baseIri, declared).flatMap(described));
-    } catch (error) {
-      findings.push(syntaxFinding(error, document.name, text));
-    }
+    const parse = (of: string): readonly Described[] | SyntaxFinding => {
+      const declared: DeclaredPrefixes = new Map();
+      prefixes.set(document.name, declared);
+      try {
+        return parseTurtle(of, document.name, scopeOf(index), baseIri, declared).flatMap(described);
+      } catch (error) {
+        return syntaxFinding(error, document.name, of);
+      }
+    };
+    const first = parse(text);
+    const mended = 'message' in first ? acceptBlanks(text, document.name) : undefined;
+    accepted.push(...(mended?.slips ?? []));
+    const last = mended === undefined ? first : parse(mended.text);
+    if ('message' in last) findings.push(last);
+    else parsed.push(last);
   });
-  return { graph: graphOf((separate ? renameNamesakes(parsed) : parsed).flat()), findings, prefixes };
+  return { graph: graphOf((separate ? renameNamesakes(parsed) : parsed).flat()), findings, accepted, prefixes };
 }
 
 export function graphOf(statements: readonly Described[]): Graph {
@@ -122,6 +133,8 @@ function add(graph: Map<string, GrowingNode>, { subject, subjectOrigin, statemen
   node.statements.push(statement);
 }
 
+type DeclaredPrefixes = Map<string, { readonly iri: string; readonly origin: Origin | undefined }>;
+
 /** What the data factory below creates for a token; n3 uses only `termType`, `value` and `id`. */
 interface PlacedTerm {
   readonly termType: string;
@@ -137,7 +150,7 @@ interface PlacedTerm {
  * @param prefixes gets those that the document declares
  * @throws Error of n3, with its `context`; `syntaxFinding` interprets it
  */
-function parseTurtle(text: string, document: string, scope: string, baseIri: string, prefixes: Map<string, string>): Triple[] {
+function parseTurtle(text: string, document: string, scope: string, baseIri: string, prefixes: DeclaredPrefixes): Triple[] {
   let token: Token | undefined;
   let literalToken: Token | undefined;
   const labels = new Map<string, string>();
@@ -196,7 +209,7 @@ function parseTurtle(text: string, document: string, scope: string, baseIri: str
       token = next;
       if (next.type === 'literal') literalToken = next;
     },
-    onPrefix: (prefix, { value }) => prefixes.set(prefix, value),
+    onPrefix: (prefix, { value, origin }) => prefixes.set(prefix, { iri: value, origin }),
   });
 }
 

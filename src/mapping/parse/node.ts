@@ -19,8 +19,9 @@ import {
   type TriplesMap,
 } from '../model/model.ts';
 import { type KnownTerm, localName, lookUp, shorten } from '../vocabulary/namespaces.ts';
+import type { Prefixes } from '../vocabulary/near-namespaces.ts';
 import { CLASSES, type Class, HARMLESS, LATER, type Later, type Place, PROPERTIES, type Property } from '../vocabulary/vocabulary.ts';
-import { type Prefixes, unquoted } from './slips.ts';
+import { unquoted } from './slips.ts';
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 export const RDF_TYPE = `${RDF}type`;

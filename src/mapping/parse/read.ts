@@ -21,13 +21,14 @@ import {
   type TriplesMap,
 } from '../model/model.ts';
 import { localName, lookUp, RML_NAMESPACES, shorten } from '../vocabulary/namespaces.ts';
+import { checkNamespaces, type Prefixes } from '../vocabulary/near-namespaces.ts';
 import { CLASSES, type Property } from '../vocabulary/vocabulary.ts';
 import { type Document, isYarrrml, parseDocuments, type ReadOptions, scopeOf, withoutMark } from './document.ts';
 import { checkParentPaths } from './expressions/paths.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
 import { checkGathering } from './objects/object-map.ts';
 import { checkQuoting } from './objects/star-map.ts';
-import { checkBrackets, type Prefixes } from './slips.ts';
+import { checkBrackets } from './slips.ts';
 import { readAnnotations } from './source/annotations.ts';
 import { recordsOf } from './source/logical-source.ts';
 import { checkParentKeys } from './source/view.ts';
@@ -47,7 +48,10 @@ export async function readMapping(
 ): Promise<{ mapping: Mapping; diagnostics: Diagnostic[] }> {
   const report = new Report();
   const names = documents.map(({ name }) => name);
-  const { graph, findings, prefixes } = parseDocuments(documents, options, await translate(documents, report));
+  const { graph, findings, accepted, prefixes } = parseDocuments(documents, options, await translate(documents, report));
+  for (const { origin, message, hint } of accepted) report.warning('syntax', origin, message, hint);
+  // Everything else would be a consequence.
+  if (findings.length === 0) checkNamespaces(report, graph, prefixes);
   if (findings.length > 0 || report.errors > 0) {
     for (const { origin, message, hint } of findings) report.error('syntax', origin, message, hint);
     return { mapping: { triplesMaps: [], annotations: [] }, diagnostics: report.sorted(names) };

@@ -11,9 +11,7 @@ import { expressionText } from '../model/expressions.ts';
 import type { Graph } from '../model/graph.ts';
 import type { Expression, Origin, RdfTerm } from '../model/model.ts';
 import { USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
-
-/** Prefix → namespace, for each document of Turtle by its name. */
-export type Prefixes = ReadonlyMap<string, ReadonlyMap<string, string>>;
+import type { Prefixes } from '../vocabulary/near-namespaces.ts';
 
 /** What the checks need of the reading of a mapping. */
 interface Context {
@@ -37,7 +35,7 @@ function prefixedName({ prefixes }: Context, text: string, { document }: Origin)
   const declared = prefixes.get(document);
   const [, prefix, rest] = /^([\p{L}\p{N}_.-]*):(?!\/\/)(.*)$/su.exec(text) ?? [];
   if (declared === undefined || prefix === undefined || rest === undefined) return undefined;
-  const own = declared.get(prefix);
+  const own = declared.get(prefix)?.iri;
   const namespace = own ?? (Object.hasOwn(USUAL_PREFIXES, prefix) ? USUAL_PREFIXES[prefix] : undefined);
   if (namespace === undefined || text.startsWith(namespace)) return undefined;
   return { prefix, namespace, rest, isDeclared: own !== undefined };

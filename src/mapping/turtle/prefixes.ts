@@ -1,4 +1,5 @@
 /** The prefixes that a mapping document declares: its author's names for the namespaces of the data. */
+import { acceptBlanks } from './accepted.ts';
 import { Parser } from './parser.ts';
 
 /** Namespaces of mapping vocabularies are not used in the data. */
@@ -12,7 +13,7 @@ export function dataPrefixes(text: string): Promise<Readonly<Record<string, stri
   const found: Record<string, string> = {};
   return new Promise((resolve) => {
     new Parser({ baseIRI: 'http://example.com/' }).parse(
-      text,
+      acceptBlanks(text, '')?.text ?? text,
       (error, quad) => {
         if (error || !quad) resolve(found);
       },

@@ -34,6 +34,32 @@ const EXPECTATIONS: readonly (readonly [RegExp, string, string?])[] = [
   [/^Unexpected graph/, 'a statement; Turtle has no graphs in braces'],
 ];
 
+/** Slips that have one cause each: the text in front of the place on its line, the text from there on, and what to do. */
+const SLIPS: readonly (readonly [before: RegExp, rest: RegExp, hint: (found: RegExpExecArray) => string])[] = [
+  [/prefix\s+$/i, /^([^\s:<>"']+)\s*</, ([, name]) => `a colon ends a prefix: ${name}: <…>`],
+  [/prefix\s+\S*:\s*$|base\s+$/i, /^["']([^"'\s]*)["']/, ([, iri]) => `write <${iri}>: it is no text`],
+  [/(?:)/, /^([a-z][a-z\d+.-]*:\/\/[^\s<>"{}|\\^`]*?)[;,.]*(?=\s|$)/i, ([, iri]) => `an IRI stands in angle brackets: <${iri}>`],
+  [/(?:)/, /^[“”„‟‘’‚‛«»″′]/, () => 'texts stand in straight quotes: "…"'],
+  [/(?:)/, /^\/[/*]/, () => 'a comment begins with #'],
+  [/(?:)/, /^@(prefix|base)\b/i, ([, word]) => `write it in small letters: @${word?.toLowerCase()}`],
+  [
+    /(?:^|\s)(PREFIX|BASE)\s[^@]*>\s*$/i,
+    /^\./,
+    ([, word]) => `${word?.toUpperCase()} has no full stop behind it: leave it out, or write @${word?.toLowerCase()}`,
+  ],
+];
+
+/** What to do about a place where parsing stopped, if its text shows the cause. */
+function slipAt(text: string, line: number, column: number): string | undefined {
+  const content = lineOf(text, line) ?? '';
+  const [before, rest] = [content.slice(0, column), content.slice(column)];
+  for (const [inFront, from, hint] of SLIPS) {
+    const [first, second] = [inFront.exec(before), from.exec(rest)];
+    if (first !== null && second !== null) return hint(second.length > 1 ? second : first);
+  }
+  return undefined;
+}
+
 /** A position on the line of a property with a secret text, or on the next line: the text there may be part of the secret. */
 const SECRET = /(?:password|jdbcDSN)>?\s(?:\s*|[^\n]*)$/i;
 /** Tokens without text. */
@@ -54,10 +80,12 @@ export function syntaxFinding(error: unknown, document: string, text: string): F
   if (context.token !== undefined) {
     const { line, start, type } = context.token;
     const found = type === 'eof' ? 'the end of the document' : excerptAt(text, line, start, context.token);
-    return { origin: { document, line, column: start + 1 }, ...grammarFinding(message, found, context.token, text) };
+    const finding = grammarFinding(message, found, context.token, text);
+    return { origin: { document, line, column: start + 1 }, ...finding, hint: slipAt(text, line, start) ?? finding.hint };
   }
   const { line, column } = place;
-  return { origin: { document, line, column: column + 1 }, ...lexicalFinding(text, line, column) };
+  const finding = lexicalFinding(text, line, column);
+  return { origin: { document, line, column: column + 1 }, ...finding, hint: finding.hint ?? slipAt(text, line, column) };
 }
 
 function grammarFinding(message: string, found: string, token: Token, text: string): Finding {
@@ -94,6 +122,9 @@ function lexicalFinding(text: string, line: number, column: number): Finding {
         : 'write a backslash itself as \\\\';
       return { message: `a text holds ${badEscape}, which is no escape of Turtle`, hint };
     }
+    const typographic = /[“”„‟‘’‚‛«»]/.exec(rest)?.[0];
+    if (typographic !== undefined)
+      return { message: 'a text does not end on its line', hint: `close it with ${quote}: ${typographic} is another character` };
     return { message: 'a text does not end on its line', hint: `close it with ${quote}, or use ${quote.repeat(3)} for several lines` };
   }
   if (quote === '<') {

@@ -125,6 +125,8 @@ const EXAMPLES: Readonly<Record<Exclude<DiagnosticCode, keyof typeof OF_YARRRML 
   'missing-table': '<#Person> rr:logicalTable [ rr:sqlVersion rr:SQL2008 ] ; rr:subjectMap [ rr:template "http://example.com/{id}" ] .',
   'missing-target': subject('rml:template "http://example.com/{id}" ; rml:logicalTarget [ a rml:LogicalTarget ]'),
   'name-collision': view('rml:field [ rml:fieldName "name" ; rml:reference "name" ] , [ rml:fieldName "name" ; rml:reference "alias" ]'),
+  'near-namespace': `@prefix r2rml: <http://www.w3.org/ns/r2rml/> .
+<#Person> rml:logicalSource <#people> ; r2rml:subjectMap [ rml:template "http://example.com/{id}" ] .`,
   'no-database': table('rml:source <#people> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "people"'),
   'no-triples-map': '<#Person> a ex:Person .',
   'not-quoted': '<#Person> a rml:NonAssertedTriplesMap ; rml:logicalSource <#people> ; rml:subject ex:it .',

@@ -266,9 +266,9 @@ describe('documents', () => {
   test.each([
     ['nothing', '', 'no triples map is described', 'a triples map has rml:logicalSource and rml:subjectMap'],
     [
-      'a namespace that is nearly right',
-      '@prefix rml: <https://w3id.org/rml/> . <m> rml:subject <s> .',
-      'no triples map is described: <https://w3id.org/rml/> is not a vocabulary of RML',
+      'a namespace that is misspelt',
+      '@prefix rml: <http://w3id.org/rnl/> . <m> rml:subject <s> .',
+      'no triples map is described: <http://w3id.org/rnl/> is not a vocabulary of RML',
       'did you mean <http://w3id.org/rml/>?',
     ],
   ])('a document with %s', async (_, text, message, hint) => {
