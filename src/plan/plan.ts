@@ -68,6 +68,8 @@ export interface IterationPlan {
   /** `document:line:column`. */
   readonly origin: string;
   readonly references: readonly string[];
+  /** By reference: where the mapping has it, each `document:line:column`. */
+  readonly places: ReadonlyMap<string, readonly string[]>;
   /** Iterators within the records. */
   readonly nested: readonly NestedPlan[];
   /** The records themselves first, if something reads them as they are. */
@@ -261,7 +263,8 @@ export function planAlgebra({ maps, checks }: Algebra, metadata: CatalogueMetada
         scan,
         iterator: scan.iterator,
         origin,
-        references: [...references],
+        references: [...references.keys()],
+        places: new Map([...references].map(([reference, places]) => [reference, [...places]])),
         nested: nested.map(nestedPlan),
         pipelines: pipelines.map((pipeline) => ({
           steps: stepsOf(pipeline.rows).map(stepOf),

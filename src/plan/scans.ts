@@ -35,7 +35,8 @@ export interface NestedDraft {
 export interface IterationDraft {
   readonly scan: Scan;
   readonly origin: string;
-  readonly references: Set<string>;
+  /** Reference → where the mapping has it. */
+  readonly references: Map<string, Set<string>>;
   readonly nested: NestedDraft[];
   /** The records themselves first. */
   readonly pipelines: RowsDraft[];
@@ -48,6 +49,12 @@ export interface ScanDraft {
   readonly key: string;
   /** Scans (by key) with the parents of this scan's joins. */
   readonly needs: Set<string>;
+}
+
+function placesOf(references: Map<string, Set<string>>, name: string): Set<string> {
+  const places = references.get(name) ?? new Set();
+  references.set(name, places);
+  return places;
 }
 
 /** Triples maps over the same document with the same read options share a scan; those with the same iterator share its records. */
@@ -65,7 +72,7 @@ export function groupScans(maps: readonly MapRules[], checks: readonly Check[]):
     const iteration: IterationDraft = {
       scan: rows,
       origin: formatOrigin(rows.origin),
-      references: new Set<string>(),
+      references: new Map<string, Set<string>>(),
       nested: [],
       pipelines: [],
     };
@@ -102,7 +109,7 @@ export function groupScans(maps: readonly MapRules[], checks: readonly Check[]):
     const { references } = place(scan).iteration;
     for (const leaf of leaves) {
       if (leaf.kind !== 'read') continue;
-      if (scan.records.includes(leaf.record)) references.add(nameOf(leaf));
+      if (scan.records.includes(leaf.record)) placesOf(references, nameOf(leaf)).add(formatOrigin(leaf.field ?? leaf.origin));
       else nestedOf.get(leaf.record)?.references.add(leaf.reference);
     }
   };

@@ -115,11 +115,22 @@ export function pairWarnings({ scans, joins }: Plan, programs: readonly MappedRe
   return [...new Set(warnings)];
 }
 
-/** Reports references without a node in any record. @throws Fault the first of them, under the policy `strict` */
+/** Reports references without a node in any record. @throws Fault all of them in one, at the place of the first, under the policy `strict` */
 export function warningsOf(unmatched: readonly Fault[], onError: ErrorPolicy | undefined): readonly string[] {
-  const [first] = unmatched;
-  if (onError === 'strict' && first !== undefined) throw first;
+  const [first, ...others] = unmatched;
+  if (onError === 'strict' && first !== undefined) throw others.length === 0 ? first : withOthers(first, others);
   return unmatched.map(describeFault);
+}
+
+/** References that one fault names beside its own. */
+const MAX_BESIDE = 10;
+
+function withOthers(first: Fault, others: readonly Fault[]): Fault {
+  const named = others
+    .slice(0, MAX_BESIDE)
+    .map(({ place, hint }) => `${place.expression} (${place.mapping}${hint === undefined ? '' : `: ${hint}`})`);
+  const more = others.length > MAX_BESIDE ? ` and ${others.length - MAX_BESIDE} more` : '';
+  return first.with({ hint: `${first.hint}. Nor is there anything at ${named.join(', ')}${more}` });
 }
 
 const MAX_WARNINGS = 50;

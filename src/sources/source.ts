@@ -180,6 +180,12 @@ export interface TextFormat {
 /** Opens texts. `options.encoding` is without effect; `name` is that of the input from which the texts come. */
 export type OpenTexts = (options: ReadOptions) => Promise<TextFormat>;
 
+/** References that none of the first `records` records has. */
+export interface Unseen {
+  readonly records: number;
+  readonly references: readonly string[];
+}
+
 export interface Scan {
   /**
    * The accessor of one reference of one iteration.
@@ -225,8 +231,14 @@ export interface Scan {
   close?(): Promise<void>;
   /** After `batches` has ended: warnings about the document, as messages. */
   warnings?(): readonly string[];
-  /** After `batches` has ended: a hint for an iteration without records (no reference given), or for a reference without nodes. */
-  hint?(iteration: number, reference?: string): string | undefined;
+  /** After `batches` has ended: references that no record was asked for, and that the first records do not have. */
+  unseen?(iteration: number): Unseen;
+  /**
+   * After `batches` has ended: a hint for an iteration without records (no reference given), or for a reference without nodes.
+   *
+   * @param within the iterators that lead from the records to the items of the reference, or of an iterator without items
+   */
+  hint?(iteration: number, reference?: string, within?: readonly string[]): string | undefined;
 }
 
 /** A format: opens a document's bytes as a scan. The caller closes the bytes. */

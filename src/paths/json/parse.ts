@@ -42,6 +42,19 @@ export function parseJsonPath(expression: string, leniency: Leniency): Query {
   }
 }
 
+/** A segment, and how it is written behind `$`. */
+export interface WrittenStep {
+  readonly segment: Segment;
+  readonly text: string;
+}
+
+/** The segments of a query as they are written. @throws JsonPathError */
+export function parseSteps(expression: string, leniency: Leniency): readonly WrittenStep[] {
+  const parser = new PathParser(expression, leniency);
+  const { segments } = parser.parse();
+  return segments.map((segment, i) => ({ segment, text: parser.textOf(i) }));
+}
+
 /** A reference of a record: a query on it, or on one of its ancestors. */
 export interface Reference {
   /** Levels up from the record, by the `^` of `$^^.name`. */
@@ -83,6 +96,8 @@ const MAX_NESTING = 100;
 class PathParser extends Tokens {
   private readonly leniency: Leniency;
   private nesting = 0;
+  /** Where each segment of the query itself ends. */
+  private readonly ends: number[] = [];
   /** Segments with white space within their brackets: a query that is compared may not have it. */
   private readonly spaced = new Set<Segment>();
 
@@ -115,10 +130,20 @@ class PathParser extends Tokens {
     return this.fail(isAt ? '@ stands outside of a filter' : 'A . has no name', 0, `The record itself is $: write ${written}${member}`);
   }
 
+  /** The text of the segment at a position, after `parse`. */
+  textOf(index: number): string {
+    const from = index === 0 ? (/^[$@]/.test(this.text) ? 1 : 0) : (this.ends[index - 1] as number);
+    const text = this.text.slice(from, this.ends[index]).trim();
+    return /^[.[]/.test(text) ? text.replace(/^\.(?=\[)/, '') : `.${text}`;
+  }
+
   /** An expression without `$`. It begins with `.`, `[` or a name. */
   private short(): Query {
     const first: Segment[] = [];
-    if (this.text[0] !== '.' && this.text[0] !== '[') first.push({ descendant: false, selectors: [this.dotted()] });
+    if (this.text[0] !== '.' && this.text[0] !== '[') {
+      first.push({ descendant: false, selectors: [this.dotted()] });
+      this.ends.push(this.at);
+    }
     const segments = [...first, ...this.segments()];
     this.end();
     return { absolute: true, segments };
@@ -153,6 +178,7 @@ class PathParser extends Tokens {
         this.at = before;
         return segments;
       }
+      if (this.nesting === 0) this.ends.push(this.at);
     }
   }
 

@@ -1,13 +1,22 @@
 /** Finds references that match nothing in the records of a scan. */
-import { Fault, type FaultPlace } from '../../core/fault.ts';
-import type { ScanPlan } from '../../plan/plan.ts';
+import { Fault } from '../../core/fault.ts';
+import type { IterationPlan, ScanPlan } from '../../plan/plan.ts';
 import type { Scan } from '../../sources/source.ts';
+
+/** A reference within records that matched nothing, or an iterator there. */
+export interface Unmatched {
+  readonly expression: string;
+  /** `document:line:column`. */
+  readonly mapping: string;
+  /** The iterators that lead to it from the record; undefined: it reads a text. */
+  readonly within?: readonly string[] | undefined;
+}
 
 /** What was read of an iteration. */
 export interface IterationRead {
   readonly programs: readonly { readonly records: number; hint: string | undefined }[];
-  /** Of the pipelines: where the mapping has references within records that matched nothing. */
-  readonly unmatched: readonly Pick<FaultPlace, 'expression' | 'mapping'>[];
+  /** Of the pipelines. */
+  readonly unmatched: readonly Unmatched[];
 }
 
 /**
@@ -24,7 +33,7 @@ export function unmatchedReferences(
   first: number | undefined,
 ): { readonly hasRecords: boolean; readonly faults: readonly Fault[] } {
   const faults: Fault[] = [];
-  const none = first === undefined ? 'No record' : `None of the first ${first} records`;
+  const none = first === undefined ? 'No record has' : noneOf(first);
   let hasRecords = false;
   for (const [index, iteration] of plan.iterations.entries()) {
     const { programs, unmatched } = iterations[index] as IterationRead;
@@ -33,19 +42,30 @@ export function unmatchedReferences(
       continue;
     }
     hasRecords = true;
-    for (const reference of scan.unmatched(index)) {
-      const fault = new Fault('mapping/reference', `${none} has anything at ${reference}`, {
-        place: { input, expression: reference, mapping: iteration.origin },
-        hint: scan.hint?.(index, reference) ?? 'Check the spelling of the reference and the iterator',
-      });
-      faults.push(fault);
-    }
+    const missing = scan.unmatched(index);
+    for (const reference of missing) faults.push(faultOf(none, reference, iteration, input, scan.hint?.(index, reference)));
+    // Where a value is missing, the values beside it are not asked for.
+    const unseen = missing.length === 0 ? undefined : scan.unseen?.(index);
+    for (const reference of unseen?.references ?? [])
+      faults.push(faultOf(noneOf(unseen?.records ?? 0), reference, iteration, input, scan.hint?.(index, reference)));
     const places = new Map(unmatched.map((one) => [`${one.mapping} ${one.expression}`, one]));
-    for (const { expression, mapping } of places.values()) {
+    for (const { expression, mapping, within } of places.values()) {
       const place = { input, expression, mapping };
-      const hint = 'Check the spelling of the reference, and the iterators of the fields around it';
-      faults.push(new Fault('mapping/reference', `${none} has anything at ${expression}`, { place, hint }));
+      const found = within === undefined ? undefined : scan.hint?.(index, expression, within);
+      const hint = found ?? 'Check the spelling of the reference, and the iterators of the fields around it';
+      faults.push(new Fault('mapping/reference', `${none} anything at ${expression}`, { place, hint }));
     }
   }
   return { hasRecords, faults };
+}
+
+const noneOf = (records: number): string => (records === 1 ? 'The first record does not have' : `None of the first ${records} records has`);
+
+function faultOf(none: string, reference: string, { places, origin }: IterationPlan, input: string, hint: string | undefined): Fault {
+  const [mapping = origin, ...others] = places.get(reference) ?? [];
+  const also = others.length === 0 ? '' : `, which ${others.length + 1} places of the mapping read`;
+  return new Fault('mapping/reference', `${none} anything at ${reference}${also}`, {
+    place: { input, expression: reference, mapping },
+    hint: hint ?? 'Check the spelling of the reference and the iterator',
+  });
 }

@@ -9,7 +9,7 @@ import { type FileSource, hasTypedValues, namesTypedColumns } from '../../mappin
 import type { ScanPlan } from '../../plan/plan.ts';
 import { readerOf } from '../../sources/formats.ts';
 import type { OpenedScan } from '../../sources/opened-scan.ts';
-import type { FileOptions, NestedRecords, OpenScan, ReadOptions, Scan, Spill } from '../../sources/source.ts';
+import type { FileOptions, NestedRecords, OpenScan, ReadOptions, Scan, Spill, Unseen } from '../../sources/source.ts';
 import { openInput, probeInput, rangesOf } from '../../storage/open.ts';
 import { changedFault, type OpenedInput, type OpenOptions, type WebAsk } from '../../storage/storage.ts';
 import { type DocumentPlace, formatOf, isParquet, withOtherPlace } from '../prepare/inputs.ts';
@@ -236,7 +236,8 @@ function placed(scan: Scan, slice: ByteSlice, lines: () => Promise<LinesBefore>)
       : { nested: (iteration: number, iterator: string) => scan.nested?.(iteration, iterator) as NestedRecords }),
     unmatched: (iteration) => scan.unmatched(iteration),
     warnings: () => (scan.warnings?.() ?? []).map(slice.from === slice.head ? (warning) => warning : withoutPosition),
-    hint: (iteration, reference) => scan.hint?.(iteration, reference),
+    hint: (iteration, reference, within) => scan.hint?.(iteration, reference, within),
+    ...(scan.unseen === undefined ? {} : { unseen: (iteration: number) => scan.unseen?.(iteration) as Unseen }),
     async *batches(signal) {
       const counted = textBefore(slice);
       const most = slice.to - slice.from;

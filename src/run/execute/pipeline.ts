@@ -14,6 +14,7 @@ import { compileHeads } from '../../terms/collections.ts';
 import { compileWhole } from '../../terms/encode.ts';
 import { type Accessors, compileValues, type Text } from '../../terms/evaluate.ts';
 import { RowCheck } from '../checks/row-check.ts';
+import type { Unmatched } from '../checks/unmatched.ts';
 import { sortable } from '../collect/order.ts';
 import { BuildSide } from '../compile/build-side.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
@@ -44,12 +45,6 @@ export interface RecordAccess extends Accessors {
   texts(step: Unnest): TextFormat;
 }
 
-/** An expression of a field that found nothing; `mapping` as `document:line:column`. */
-export interface Unmatched {
-  readonly expression: string;
-  readonly mapping: string;
-}
-
 export class Pipeline {
   readonly programs: readonly MapProgram[];
   readonly buildSides: readonly BuildSide[];
@@ -58,6 +53,10 @@ export class Pipeline {
   readonly fills: readonly number[];
   readonly #slots = new Map<Column, number>();
   readonly #watches: (() => readonly Unmatched[])[] = [];
+  /** By the column of items and a reference: where the mapping has it. */
+  readonly #places = new Map<string, string>();
+  /** By the column of items: the iterators that lead to them from the record. */
+  readonly #within = new Map<Column, readonly string[]>();
   readonly #steps: readonly Step[];
   readonly #row: Row;
   readonly #state: RunState;
@@ -138,6 +137,7 @@ export class Pipeline {
         }
         const slot = this.#slotOf(leaf.record);
         const read = (nested.get(leaf.record) as NestedRecords).accessor(leaf.reference);
+        this.#places.set(`${leaf.record.id} ${leaf.reference}`, formatOrigin(leaf.field ?? leaf.origin));
         return (row) => {
           const node = (row as Row)[slot];
           return node === null ? null : read(node);
@@ -179,13 +179,23 @@ export class Pipeline {
     }
   }
 
-  /** The same, and notes whether anything is ever found. */
-  #watched(records: NestedRecords, expression: string, origin: Unnest['origin']): NestedRecords {
+  /** The same, and notes whether anything is ever found. @param within the iterators that lead to the items; undefined: items of a text */
+  #watched(
+    records: NestedRecords,
+    expression: string,
+    { item, origin }: Pick<Unnest, 'item' | 'origin'>,
+    within: readonly string[] | undefined,
+  ): NestedRecords {
     const mapping = formatOrigin(origin);
     let state: 'unread' | 'empty' | 'found' = 'unread';
     this.#watches.push(() => {
       if (state === 'unread') return [];
-      return (state === 'empty' ? [expression] : records.unmatched()).map((one) => ({ expression: one, mapping }));
+      if (state === 'empty') return [{ expression, mapping, within: within?.slice(0, -1) }];
+      // Pipelines share the records: each reports what it reads itself.
+      return records.unmatched().flatMap((reference) => {
+        const place = this.#places.get(`${item.id} ${reference}`);
+        return place === undefined ? [] : [{ expression: reference, mapping: place, within }];
+      });
     });
     return {
       accessor: (reference) => records.accessor(reference),
@@ -206,7 +216,6 @@ export class Pipeline {
     records: RecordAccess,
     nested: Map<Column, NestedRecords>,
   ): Step {
-    const { origin } = rest;
     const [itemSlot, indexSlot] = [this.#slotOf(item), this.#slotOf(index)];
     if (items.of === 'values') {
       const values = compileValues(items.expression, rows);
@@ -216,7 +225,7 @@ export class Pipeline {
     const { within, formulation, iterator } = items;
     if (formulation !== undefined) {
       const slot = this.#slotOf(within);
-      const found = this.#watched(records.texts(step).records(iterator, within.name), iterator ?? within.name, origin);
+      const found = this.#watched(records.texts(step).records(iterator, within.name), iterator ?? within.name, step, undefined);
       nested.set(item, found);
       const mapping = formatOrigin(step.origin);
       const itemsOf = (text: Value): readonly unknown[] => {
@@ -231,7 +240,10 @@ export class Pipeline {
     const isRecord = records.scan.records.includes(within);
     const slot = isRecord ? RECORD : this.#slotOf(within);
     const inner = isRecord ? records.nested(iterator ?? '', step) : nestedIn(nested.get(within), iterator ?? '', step);
-    const found = this.#watched(inner, iterator ?? '', origin);
+    const before = isRecord ? [] : this.#within.get(within);
+    const chain = before && [...before, iterator ?? ''];
+    if (chain !== undefined) this.#within.set(item, chain);
+    const found = this.#watched(inner, iterator ?? '', step, chain);
     nested.set(item, found);
     return { run: (row) => unnest(row, row[slot] === null ? [] : found.items(row[slot]), itemSlot, indexSlot) };
   }

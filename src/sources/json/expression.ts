@@ -1,7 +1,7 @@
 /** Expressions of a mapping → JSONPath, by the dialect of the mapping. */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import type { Query } from '../../paths/json/model.ts';
-import { type Leniency, parseJsonPath, parseReference, type Reference } from '../../paths/json/parse.ts';
+import { type Leniency, parseJsonPath, parseReference, parseSteps, type Reference, type WrittenStep } from '../../paths/json/parse.ts';
 import { JsonPathError } from '../../paths/json/tokens.ts';
 import { reasonOf } from '../../paths/problem.ts';
 import type { ReadOptions } from '../source.ts';
@@ -15,6 +15,10 @@ export const parseExpression = (text: string, options: ReadOptions, place: Fault
 /** A reference of a record, which may lead to an ancestor. @throws Fault mapping/reference — it is not valid */
 export const parseRecordReference = (text: string, options: ReadOptions): Reference =>
   parsed(() => parseReference(text, leniencyOf(options)), text, options, {});
+
+/** The steps of an expression that is valid, behind its `$` and each `^`. */
+export const stepsOf = (text: string, options: Pick<ReadOptions, 'dialect'>): readonly WrittenStep[] =>
+  parseSteps(text.trim().replace(/^\$\^+/, '$'), leniencyOf(options));
 
 /** Levels up to which the references of an iterator lead, at most. Those that are not valid are reported by `parseRecordReference`. */
 export function upsOf(references: readonly string[], options: Pick<ReadOptions, 'dialect'>): number {

@@ -8,13 +8,17 @@
  * If an object has a member twice, both occurrences count on the path to the records; within a record, the last one counts.
  */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
-import { fromBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
+import type { Query } from '../../paths/json/model.ts';
 import { toUtf8 } from '../encoding.ts';
-import type { Batch, NestedRecords, OpenScan, ReadOptions, Scan } from '../source.ts';
-import { parseExpression, upsOf } from './expression.ts';
-import { itemsOf, type JsonItems, linkedReaderOf, ofLinked, readerOf, slotReaderOf, unmatchedOf } from './nested.ts';
+import type { Batch, NestedRecords, OpenScan, ReadOptions, Scan, Unseen } from '../source.ts';
+import { adviceOn } from './advice.ts';
+import { JsonBeginning } from './beginning.ts';
+import { parseExpression, parseRecordReference, stepsOf, upsOf } from './expression.ts';
+import { compileItems, itemsOf, type JsonItems, linkedReaderOf, ofLinked, readerOf, slotReaderOf, unmatchedOf } from './nested.ts';
 import { buildAutomaton, type PathAutomaton, type Subscriber, type TrackedIterator } from './path/automaton.ts';
+import { ancestorOf, compileLinked, type Linked } from './path/parents.ts';
+import { compileSegments } from './path/query.ts';
 import type { TrackedReader } from './references.ts';
 import { planSlots, type SlotPlan, type Slots } from './slots/plan.ts';
 import { SlotReader } from './slots/reader.ts';
@@ -27,10 +31,11 @@ const BATCH_BYTES = 1024 * 1024;
 /** An ancestor of records that is read as a whole is worth a warning from this size on. */
 const WARNED_BYTES = 1024 * 1024;
 
+/** Records at the beginning of the document that hints are made of. */
+const MOST_SAMPLES = 20;
+
 /** Chunks are passed to the splitter in slices, so that its window stays small. */
 const SLICE_BYTES = 64 * 1024;
-
-const HEAD_BYTES = 500;
 
 /**
  * Reads a JSON document (RFC 8259; up to 1000 nesting levels), or a sequence of values with `options.jsonLines`: JSON Lines, values one after
@@ -70,8 +75,8 @@ class JsonScan implements Scan {
   private readonly pending: unknown[][];
   private pendingBytes = 0;
   private readBytes = 0;
-  /** The beginning of the document, for hints. */
-  private head: string | undefined;
+  /** For hints. */
+  private readonly beginning = new JsonBeginning();
 
   constructor(
     bytes: AsyncIterable<Uint8Array>,
@@ -107,19 +112,53 @@ class JsonScan implements Scan {
     return this.countOf(iteration) === 0 ? [] : unmatchedOf(this.readers[iteration] as Map<string, TrackedReader>);
   }
 
-  /** What the document begins with, for an iterator that found nothing; or for a reference, that an array is no record. */
-  hint(iteration: number, reference?: string): string | undefined {
-    if (reference !== undefined) return this.hintOfRoot(iteration);
-    if (this.countOf(iteration) > 0) return undefined;
-    if (/^\s*\[/.test(this.head ?? '')) return 'The document is an array: $[*] gives its members';
-    const member = /^\s*\{\s*("(?:[^"\\]|\\.)*")/.exec(this.head ?? '')?.[1];
-    return member === undefined ? undefined : `The document is an object, and its first member is ${fromBytes(member)}`;
+  unseen(iteration: number): Unseen {
+    const readers = this.readers[iteration] as Map<string, TrackedReader>;
+    const unasked = [...readers].flatMap(([reference, { asked }]) => (asked() ? [] : [reference]));
+    const records = unasked.length === 0 ? [] : this.firstRecords(iteration);
+    const references = unasked.filter((reference) => {
+      const { ups, query } = parseRecordReference(reference, this.options);
+      return nodesOf(records, ups, query).length === 0;
+    });
+    return { records: records.length, references: records.length === 0 ? [] : references };
+  }
+
+  /** Why an iterator or a reference found nothing, and what to write, by the beginning of the document. */
+  hint(iteration: number, reference?: string, within: readonly string[] = []): string | undefined {
+    const { beginning, options } = this;
+    if (reference === undefined) {
+      if (this.countOf(iteration) > 0) return undefined;
+      const { text } = this.iterations[iteration] as TrackedIterator;
+      const value = beginning.value(options.jsonLines === true);
+      return value === undefined
+        ? undefined
+        : adviceOn(startOf(text), stepsOf(text, options), { nodes: [value], what: 'document', isWhole: beginning.isWhole });
+    }
+    const ofRoot = within.length === 0 ? this.hintOfRoot(iteration) : undefined;
+    if (ofRoot !== undefined) return ofRoot;
+    const { ups } = parseRecordReference(reference, options);
+    const records = this.firstRecords(iteration);
+    const nodes = within.reduce(
+      (found: readonly unknown[], iterator) => found.flatMap(compileItems(parseExpression(iterator, options, {}))).slice(0, MOST_SAMPLES),
+      ups > 0 ? records.flatMap((record) => ancestorOf(record, ups)?.value ?? []) : records.map(({ value }) => value),
+    );
+    const isOfRecord = ups === 0 && within.length === 0;
+    const from = isOfRecord ? stepsOf((this.iterations[iteration] as TrackedIterator).text, options) : [];
+    const what = isOfRecord ? 'record' : ups > 0 ? 'parent' : 'item';
+    return adviceOn(startOf(reference), stepsOf(reference, options), { nodes, what, from, isWhole: beginning.isWhole });
+  }
+
+  private firstRecords(iteration: number): readonly Linked[] {
+    const value = this.beginning.value(this.options.jsonLines === true);
+    const records: unknown[] = [];
+    if (value !== undefined) compileLinked((this.iterations[iteration] as TrackedIterator).query.segments)(value, value, records);
+    return records.slice(0, MOST_SAMPLES) as readonly Linked[];
   }
 
   private hintOfRoot(iteration: number): string | undefined {
     if (this.iterations[iteration]?.query.segments.length !== 0) return undefined;
     if (this.options.jsonLines === true) return 'JSON Lines are read as one array: with the iterator $[*] each line is a record';
-    return /^\s*\[/.test(this.head ?? '') ? 'The document is an array: with the iterator $[*] each member is a record' : undefined;
+    return /^\s*\[/.test(this.beginning.text) ? 'The document is an array: with the iterator $[*] each member is a record' : undefined;
   }
 
   async *batches(signal: AbortSignal): AsyncGenerator<Batch> {
@@ -136,10 +175,8 @@ class JsonScan implements Scan {
       slots,
     );
     for await (const chunk of toUtf8(this.counted(splitter), options.encoding, undefined, options.name)) {
-      if (this.head === undefined) {
-        this.head = Buffer.from(chunk.subarray(0, HEAD_BYTES)).toString('latin1');
-        splitter.sequence = lines && chunk[0] === RECORD_SEPARATOR;
-      }
+      if (this.beginning.text === '') splitter.sequence = lines && chunk[0] === RECORD_SEPARATOR;
+      this.beginning.add(chunk);
       for (let at = 0; at < chunk.length; ) {
         stopIf(signal);
         const separator = splitter.sequence ? chunk.indexOf(RECORD_SEPARATOR, at) : -1;
@@ -244,6 +281,19 @@ class JsonScan implements Scan {
     return { input: this.options.name, record: this.countOf(iteration) };
   }
 }
+
+/** `$`, `$^^`; empty: a short expression. */
+const startOf = (expression: string): string => (/^\s*@/.test(expression) ? '$' : (/^\s*(\$\^*)/.exec(expression)?.[1] ?? ''));
+
+const nodesOf = (records: readonly Linked[], ups: number, { segments }: Query): readonly unknown[] => {
+  const find = compileSegments(segments);
+  const found: unknown[] = [];
+  for (const record of records) {
+    const ancestor = ancestorOf(record, ups);
+    if (ancestor !== undefined) find(ancestor.value, ancestor.value, found);
+  }
+  return found;
+};
 
 function stopIf(signal: AbortSignal): void {
   if (signal.aborted) throw new Fault('run/cancelled', 'The run was cancelled while its JSON input was read', { cause: signal.reason });

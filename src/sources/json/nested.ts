@@ -113,7 +113,7 @@ export function linkedReaderOf(reference: string, iterator: Query, known: Map<st
       asked = true;
       return read(ancestor.value);
     };
-    reader = { read: readAncestor, matched: () => (asked || !above) && matched() };
+    reader = { read: readAncestor, matched: () => (asked || !above) && matched(), asked: () => asked || above };
     known.set(reference, reader);
   }
   return reader;

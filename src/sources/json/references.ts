@@ -23,6 +23,7 @@ export interface TrackedReader {
   readonly read: Accessor;
   /** True also where no record was asked. */
   readonly matched: () => boolean;
+  readonly asked: () => boolean;
 }
 
 /** How values of a reference are converted. */
@@ -56,7 +57,7 @@ export function compileReference(query: Query, rules: ValueRules): TrackedReader
       matched = true;
       return convert(node);
     };
-    return { read, matched: () => matched || !missed };
+    return { read, matched: () => matched || !missed, asked: () => matched || missed };
   }
   const find = compileSegments(query.segments);
   const read: Accessor = (record) => {
@@ -69,7 +70,7 @@ export function compileReference(query: Query, rules: ValueRules): TrackedReader
     matched = true;
     return convertAll(nodes, convert);
   };
-  return { read, matched: () => matched || !missed };
+  return { read, matched: () => matched || !missed, asked: () => matched || missed };
 }
 
 /**
@@ -94,7 +95,7 @@ export function slotReference({ index, several }: Slot, rules: ValueRules): Trac
   // A null may equal the text or the spelling, so both are needed.
   if (rules.nulls.length === 0)
     read.written = readerWith(compileConvert(rules, false) as (node: unknown) => null | string | readonly string[]);
-  return { read, matched: () => matched || !missed };
+  return { read, matched: () => matched || !missed, asked: () => matched || missed };
 }
 
 function convertAll(nodes: readonly unknown[], convert: Convert): Values {

@@ -157,5 +157,5 @@ test('a reference that the first records lack is a warning, also under the polic
   writeFileSync(join(directory, 'late.jsonl'), '{"id":1}\n{"id":2,"name":"two"}\n');
   const mapping = write('late.ttl', mappingOf(fileSource('late.jsonl', 'JSONPath', '$[*]'), ['$.id', '$.name', '$.id']));
   const { report } = await preview(mapping, { firstRecords: 1, onError: 'strict' });
-  expect(report.warnings.join()).toContain('None of the first 1 records has anything at $.name');
+  expect(report.warnings.join()).toContain('The first record does not have anything at $.name');
 });
