@@ -86,11 +86,17 @@ public final class QuadmillFunctions {
         messages.put(ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN));
       }
     } catch (EOFException end) {
-      Runtime.getRuntime().halt(0);
+      halt(0);
     } catch (Exception error) {
       error.printStackTrace();
-      Runtime.getRuntime().halt(1);
+      halt(1);
     }
+  }
+
+  /** With what the functions have started. */
+  private static void halt(int code) {
+    ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
+    Runtime.getRuntime().halt(code);
   }
 
   // ---------------------------------------------------------------- loading

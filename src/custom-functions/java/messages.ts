@@ -10,7 +10,8 @@ export type ToRelay =
 export type FromRelay =
   /** Without its length. */
   | { readonly kind: 'answer'; readonly bytes: Uint8Array }
-  | { readonly kind: 'ended'; readonly code: number | null; readonly reason: string };
+  /** *outOfMemory*: Java ended it, because its heap was full. */
+  | { readonly kind: 'ended'; readonly outOfMemory: boolean; readonly reason: string };
 
 export interface RelayData {
   readonly port: MessagePort;

@@ -26,8 +26,6 @@ const START_MS = 60_000;
 const KILL_MS = 10_000;
 /** Calls that are made together have no more text than this. */
 const MOST_CHARACTERS = 2 ** 20;
-/** Java's own code for an end by `-XX:+ExitOnOutOfMemoryError`. */
-const OUT_OF_MEMORY = 3;
 
 const NOTHING = -1;
 const LIST = -2;
@@ -54,7 +52,13 @@ export class JavaProcess {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     const java = process.env.JAVA_HOME === undefined ? 'java' : join(process.env.JAVA_HOME, 'bin', 'java');
-    const memory = [`-Xmx${limits.memoryMb}m`, '-XX:+ExitOnOutOfMemoryError', '-XX:+UseSerialGC', '-Xshare:auto'];
+    const memory = [
+      `-Xmx${limits.memoryMb}m`,
+      '-XX:+ExitOnOutOfMemoryError',
+      '-XX:+DisplayVMOutputToStderr',
+      '-XX:+UseSerialGC',
+      '-Xshare:auto',
+    ];
     const data: RelayData = {
       port: port2,
       signal: this.#signal,
@@ -112,8 +116,7 @@ export class JavaProcess {
     if (count > 1) return this.callAll(index, calls.slice(0, 1));
     const { seconds, memoryMb } = this.#limits;
     if (answer === undefined) throw new CallLimitError(`it needed more than ${seconds} s`, 'CUSTOM_FUNCTION_SECONDS');
-    if (answer.code === OUT_OF_MEMORY)
-      throw new CallLimitError(`it needed more than ${memoryMb} MB of memory`, 'CUSTOM_FUNCTION_MEMORY_MB');
+    if (answer.outOfMemory) throw new CallLimitError(`it needed more than ${memoryMb} MB of memory`, 'CUSTOM_FUNCTION_MEMORY_MB');
     return [{ error: new Error(`the Java process ended: ${answer.reason}`) }];
   }
 

@@ -4,9 +4,13 @@
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { parentPort, workerData } from 'node:worker_threads';
+import { plainEnvironment } from '../../core/environment.ts';
 import type { FromRelay, RelayData, ToRelay } from './messages.ts';
 
 const ERROR_CHARACTERS = 4_000;
+/** How Java ends by `-XX:+ExitOnOutOfMemoryError`, and what it says then. A method may end it with the same code. */
+const OUT_OF_MEMORY = 3;
+const OUT_OF_MEMORY_WORDS = 'Terminating due to java.lang.OutOfMemoryError';
 
 const port = parentPort;
 if (port === null) throw new Error('the relay is started as a worker thread');
@@ -20,11 +24,20 @@ function tell(message: FromRelay, transfer: ArrayBuffer[] = []): void {
   Atomics.notify(signal, 0);
 }
 
+/** The process and those that it has started. Its pipes close with the last of them. */
+function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 /** Starts the process and greets it; its first answer says whether it has all methods. */
 function start(): void {
-  // Without the environment of the service, which has secrets in it.
-  const { PATH, JAVA_HOME, LANG, LC_ALL, TZ } = process.env;
-  const own = spawn(command, args, { cwd: directory, env: { PATH, JAVA_HOME, LANG, LC_ALL, TZ }, stdio: ['pipe', 'pipe', 'pipe'] });
+  // A process group of its own: what the code starts ends with it.
+  const own = spawn(command, args, { cwd: directory, env: plainEnvironment('JAVA_HOME'), stdio: ['pipe', 'pipe', 'pipe'], detached: true });
   child = own;
   let complaints = '';
   let parts: Buffer[] = [];
@@ -34,12 +47,14 @@ function start(): void {
     if (ended) return;
     ended = true;
     if (child === own) child = undefined;
-    tell({ kind: 'ended', code, reason: complaints.trim() === '' ? reason : `${reason}: ${complaints.trim()}` });
+    const outOfMemory = code === OUT_OF_MEMORY && complaints.includes(OUT_OF_MEMORY_WORDS);
+    tell({ kind: 'ended', outOfMemory, reason: complaints.trim() === '' ? reason : `${reason}: ${complaints.trim()}` });
   };
   own.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaints = (complaints + text).slice(-ERROR_CHARACTERS);
   });
   own.on('error', (error: NodeJS.ErrnoException) => end(null, error.code === 'ENOENT' ? 'there is no java here' : error.message));
+  own.on('exit', () => killGroup(own));
   own.on('close', (code, how) => end(code, how === null ? `it ended with ${code}` : `it was ended by ${how}`));
   // The end of the process tells the same.
   own.stdin.on('error', () => undefined);
@@ -70,7 +85,7 @@ channel.on('message', (message: ToRelay) => {
       child?.stdin.write(message.bytes);
       return;
     case 'kill':
-      child?.kill('SIGKILL');
+      if (child !== undefined) killGroup(child);
       return;
   }
 });

@@ -3,6 +3,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { compiled } from '../../core/compiled.ts';
+import { plainEnvironment } from '../../core/environment.ts';
 import { type EngineFault, type HostReply, type HostRequest, LIFELINE } from './engine.ts';
 
 /** Megabytes for JavaScript's objects: a batch or two. */
@@ -44,7 +45,7 @@ export class HostProcess {
       process.execPath,
       ['--no-warnings', `--max-old-space-size=${HEAP_MB}`, fileURLToPath(compiled('src/sql/files/host.js'))],
       // The fourth is the lifeline.
-      { stdio: ['pipe', 'pipe', 'pipe', 'pipe'], windowsHide: true },
+      { stdio: ['pipe', 'pipe', 'pipe', 'pipe'], env: plainEnvironment(), windowsHide: true },
     ) as ChildProcessByStdio<Writable, Readable, Readable>;
     // The end of the process tells what there is to tell.
     this.#child.stdio[LIFELINE]?.on('error', () => {});

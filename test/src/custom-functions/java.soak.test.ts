@@ -1,9 +1,13 @@
 /** Functions in JARs: made here, and those of IDLab from Maven Central with their own description. */
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FunctionDefinition, Outcome } from '../../../src/functions/definition.ts';
+import { PROJECT_ROOT } from '../../support/project-root.ts';
 import { described, EX, makeWorkshop, type Workshop } from './support.ts';
 
 const SOURCE = `
@@ -16,11 +20,23 @@ public class Words {
       case "null": return null;
       case "loop": for (;;);
       case "exit": System.exit(7);
+      case "exit like memory": System.exit(3);
+      case "halt": System.err.println("bye"); Runtime.getRuntime().halt(3);
+      case "child": return start();
+      case "child and exit": System.out.println(start()); System.exit(0);
       case "memory": List<int[]> held = new ArrayList<>(); for (;;) held.add(new int[1000000]);
       case "deep": return odd(text) + 1;
       case "print": System.out.println("not an answer"); return "printed";
       case "environment": return String.valueOf(System.getenv("QUADMILL_SECRET"));
       default: return text + "!";
+    }
+  }
+  /** It keeps the pipes of this process open. */
+  static String start() {
+    try {
+      return String.valueOf(new ProcessBuilder("sleep", "600").inheritIO().start().pid());
+    } catch (java.io.IOException error) {
+      throw new IllegalStateException(error);
     }
   }
   public List<String> split(String text) { return Arrays.asList(text.split(",")); }
@@ -91,6 +107,58 @@ test('a process that ends itself rejects the call', () => {
   expect(all(find('odd'), 'a', 'exit')).toEqual([{ result: 'a!' }]);
   expect(all(find('odd'), 'exit')).toEqual([{ error: expect.objectContaining({ message: expect.stringContaining('it ended with 7') }) }]);
   expect(all(find('odd'), 'b')).toEqual([{ result: 'b!' }]);
+});
+
+test.each([
+  ['exit like memory', 'it ended with 3'],
+  ['halt', 'it ended with 3: bye'],
+])('%s is no limit of memory', (text, message) => {
+  expect(all(find('odd'), text)).toEqual([{ error: expect.objectContaining({ message: `the Java process ended: ${message}` }) }]);
+  expect(all(find('odd'), 'b')).toEqual([{ result: 'b!' }]);
+});
+
+const lives = (pid: number): boolean => existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+
+async function ended(pid: number): Promise<void> {
+  for (let i = 0; i < 400 && lives(pid); i++) await sleep(25);
+  expect(lives(pid)).toBe(false);
+}
+
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+onLinux.each(['exit', 'loop'])('what a function has started ends with its process, at %s', async (text) => {
+  const [{ result }] = all(find('odd'), 'child') as readonly [{ readonly result: string }];
+  expect(lives(Number(result))).toBe(true);
+  try {
+    all(find('odd'), text);
+  } catch (error) {
+    expect(error).toMatchObject({ limit: 'CUSTOM_FUNCTION_SECONDS' });
+  }
+  await ended(Number(result));
+});
+
+onLinux('a process that ends at once, and leaves another one that holds its pipes, is seen to end', () => {
+  const [{ error }] = all(find('odd'), 'child and exit') as readonly [{ readonly error: Error }];
+  expect(error.message).toMatch(/^the Java process ended: it ended with 0/);
+});
+
+onLinux.each(['SIGKILL', 'SIGTERM'] as const)('what a function has started ends with the process of Quadmill, by %s', async (signal) => {
+  const script = join(workshop.path, 'own.mjs');
+  const dist = (path: string): string => JSON.stringify(join(PROJECT_ROOT, 'dist', path));
+  await writeFile(
+    script,
+    `const { JavaProcess } = await import(${dist('src/custom-functions/java/process.js')});
+     const java = new JavaProcess([${JSON.stringify(join(workshop.path, 'words.jar'))}], [{ className: 'Words', method: 'odd', parameters: 1 }],
+       { seconds: 60, memoryMb: 64 });
+     console.log(java.callAll(0, [['child']])[0].result);
+     java.callAll(0, [['loop']]);`,
+  );
+  const own = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(own.stdout, 'data')) as [Buffer];
+  const child = Number(line.toString());
+  expect(lives(child)).toBe(true);
+  own.kill(signal);
+  await ended(child);
 });
 
 describe('JARs that cannot be used', () => {

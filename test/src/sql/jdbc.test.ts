@@ -375,7 +375,7 @@ describe('URLs of Oracle', () => {
     ['thin:@//h:1521/x?sid=X))(ADDRESS=(HOST=127.0.0.1)', 'sid is "X))(ADDRESS=(HOST=127.0.0.1)"; expected is a name of letters'],
     ['thin:@//h:1521/x?description=(DESCRIPTION=(ADDRESS=(HOST=127.0.0.1)))', 'description is not accepted'],
     ['thin:@//h:1521/x?https_proxy=127.0.0.1', 'https_proxy is not supported: proxies are not used'],
-    ['thin:@//h,g:1521/x?source_route=on', 'source_route is \"on\"; expected is one of off, no, false'],
+    ['thin:@//h,g:1521/x?source_route=on', 'source_route is "on"; expected is one of off, no, false'],
     ['thin:@(DESCRIPTION=(ADDRESS=(HOST=h))', 'parentheses are not those of one (DESCRIPTION=…)'],
     [`thin:@(DESCRIPTION=${address('h')}${DATA})(ADDRESS=(HOST=g))`, 'something follows its description'],
     ['thin:@(DESCRIPTION=(ADDRESS=(HOST=h))(SECURITY=(MY_WALLET_DIRECTORY=/w)))', 'MY_WALLET_DIRECTORY is not supported'],

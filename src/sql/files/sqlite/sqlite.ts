@@ -1,5 +1,5 @@
 /** SQLite in the host process: Node's own `node:sqlite`, or a package with the same interface where Node has none. */
-import { open } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import type { TableScan } from '../../database.ts';
 import { type Cursor, type Engine, type EngineColumn, EngineError, type EngineFault, type OpenEngine, type PlainRows } from '../engine.ts';
 import { type Cell, SqliteCursor, writing } from './cursor.ts';
@@ -28,10 +28,13 @@ interface Library {
 /** Every SQLite database begins with it, unless it is empty or encrypted. */
 const MAGIC = 'SQLite format 3\0';
 
-export const openSqlite: OpenEngine = async ({ path, lockMs }) => {
+export const openSqlite: OpenEngine = async ({ path, lockMs, spillDirectory }) => {
   const { DatabaseSync } = await loadLibrary();
   await checkMagic(path);
   try {
+    // SQLite looks for it once, when the first database is opened. Where it cannot be made, a query that needs no temporary file runs all the same.
+    process.env.SQLITE_TMPDIR = spillDirectory;
+    await mkdir(spillDirectory, { recursive: true }).catch(() => {});
     const database = new DatabaseSync(path, { readOnly: true, timeout: lockMs });
     // Temporary tables of large sorts are files, not memory; 16 MB of pages.
     database.exec('PRAGMA query_only = 1; PRAGMA cache_size = -16384; PRAGMA temp_store = 1; BEGIN');

@@ -91,6 +91,23 @@ onLinux.each(['sqlite', 'duckdb'] as const)(
   },
 );
 
+onLinux.each(['sqlite', 'duckdb'] as const)(
+  'the process that reads %s has nothing of the environment but what it needs',
+  async (product) => {
+    process.env.QUADMILL_SECRET = 'hunter2';
+    const session = await reader(product, PROJECT_ROOT, PRODUCTS[product].endless);
+    await new Promise((resolve) => session.stdout?.once('data', resolve));
+    const [host] = childrenOf(session.pid as number);
+    const names = readFileSync(`/proc/${host}/environ`, 'utf8')
+      .split('\0')
+      .filter((entry) => entry !== '')
+      .map((entry) => entry.replace(/=.*/s, ''));
+    session.kill('SIGKILL');
+    expect(['PATH', 'LANG', 'LC_ALL', 'TZ']).toEqual(expect.arrayContaining(names));
+    expect(names).toContain('PATH');
+  },
+);
+
 test.each(['sqlite', 'duckdb'] as const)('without its library, %s says what to install', async (product) => {
   // Compiled code where no package is found.
   const root = join(directory, 'package');
