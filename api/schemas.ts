@@ -42,6 +42,13 @@ const MAPPING_DIRECTORY = {
   description: 'The transformer whose mapping directory a relative path is of. Default: it is of the working directory',
 } as const;
 
+const NULLS = {
+  type: 'array',
+  maxItems: 100,
+  items: { type: 'string', maxLength: 1_000 },
+  description: 'Texts that mean no value',
+} as const;
+
 /** The text of a mapping, and what is read for it. */
 const PREVIEWED = {
   name: {
@@ -262,6 +269,8 @@ export const SCHEMAS = {
       mappings: MAPPING_DIRECTORY,
       deeper: { type: 'boolean', description: 'Whether more of the input is read' },
       items: { type: 'boolean', description: 'Whether values of single items of lists are wanted' },
+      nulls: { ...NULLS, description: 'Texts that mean no value. Default: empty cells of CSV and workbooks alone' },
+      legacy: { type: 'boolean', description: 'Whether an empty cell without quotes is no value, as in legacy RML and YARRRML' },
     },
   ),
   StudioTables: record({
@@ -311,6 +320,7 @@ export const SCHEMAS = {
       namespaces: { type: 'object', additionalProperties: text, description: 'Of XML: by prefix' },
       from: { ...count, description: 'Position of the first item that is wanted, from 0. Default: 0' },
       find: { type: 'string', minLength: 1, maxLength: 1_000, description: 'Only items with this in one of their values, in any case' },
+      nulls: NULLS,
     },
   ),
   StudioItems: record({

@@ -295,6 +295,10 @@ export type StudioSampleRequest = {
   readonly deeper?: boolean;
   /** Whether values of single items of lists are wanted */
   readonly items?: boolean;
+  /** Texts that mean no value. Default: empty cells of CSV and workbooks alone */
+  readonly nulls?: ReadonlyArray<string>;
+  /** Whether an empty cell without quotes is no value, as in legacy RML and YARRRML */
+  readonly legacy?: boolean;
 };
 
 export type StudioTables = {
@@ -366,6 +370,8 @@ export type StudioItemsRequest = {
   readonly from?: number;
   /** Only items with this in one of their values, in any case */
   readonly find?: string;
+  /** Texts that mean no value */
+  readonly nulls?: ReadonlyArray<string>;
 };
 
 export type StudioItems = {

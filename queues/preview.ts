@@ -28,6 +28,10 @@ export interface SampleQuestion {
   readonly deeper?: boolean | undefined;
   /** Values of single items of lists are wanted. */
   readonly items?: boolean | undefined;
+  /** Texts that mean no value. undefined: empty cells of CSV and workbooks alone. */
+  readonly nulls?: readonly string[] | undefined;
+  /** An empty cell without quotes is no value, as in legacy RML and YARRRML. */
+  readonly legacy?: boolean | undefined;
 }
 
 /** Of `POST /studio/items`. */
@@ -47,6 +51,8 @@ export interface ItemsQuestion {
   readonly from: number;
   /** Only items with this in one of their values. */
   readonly find?: string | undefined;
+  /** Texts that mean no value. */
+  readonly nulls?: readonly string[] | undefined;
 }
 
 /** Of `POST /studio/ontologies`. */
@@ -66,6 +72,8 @@ export interface RowsQuestion {
   /** The table as a mapping writes it, or the query. */
   readonly text: string;
   readonly deeper?: boolean | undefined;
+  /** Texts that mean no value. */
+  readonly nulls?: readonly string[] | undefined;
 }
 
 /** Of `GET /studio/tables`. */

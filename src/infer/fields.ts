@@ -89,6 +89,8 @@ export interface FieldOptions {
   readonly isXml: boolean;
   /** Whether values of single items are wanted. */
   readonly items?: boolean;
+  /** Texts that mean null. */
+  readonly nulls?: readonly string[] | undefined;
 }
 
 /** @param root see `DocumentSample` */
@@ -137,7 +139,7 @@ class FieldReader {
       const each = this.#child(node, { each: true });
       if (each !== undefined)
         for (const [i, item] of items.entries()) this.#visit(each, item, at && i < SINGLE_ITEMS ? [...at, i] : undefined);
-    } else if (tree === null) node.nulls++;
+    } else if (tree === null || this.#isNull(tree)) node.nulls++;
     else if (isMembers(tree)) {
       node.objects++;
       for (const [name, inner] of tree.members) {
@@ -145,6 +147,12 @@ class FieldReader {
         if (child !== undefined) this.#visit(child, inner, at);
       }
     } else count(node, tree as string | TypedText, this.#options.items === true ? at : undefined);
+  }
+
+  #isNull(tree: Tree): boolean {
+    const { nulls = [] } = this.#options;
+    if (nulls.length === 0 || tree === null || isArray(tree) || isMembers(tree)) return false;
+    return nulls.includes(typeof tree === 'string' ? tree : tree.text);
   }
 
   /** An element of XML that stands alone here, and repeated elsewhere. */

@@ -30,6 +30,7 @@ export interface RowsQuestion {
   /** The table as a mapping writes it: `student`, `"My schema".student`. Or one SELECT. */
   readonly text: string;
   readonly deeper?: boolean | undefined;
+  readonly nulls?: readonly string[] | undefined;
 }
 
 export interface TablesAnswer {
@@ -93,7 +94,11 @@ export const listTables = (reading: DatabaseReading, limit: TimeLimit): Promise<
   });
 
 /** @throws Fault request/invalid — no such table; limit/exceeded — the time was over before the first rows came; as `SqlSession.select` and `OpenSession` */
-export const sampleRows = ({ of, text, deeper = false }: RowsQuestion, reading: DatabaseReading, limit: TimeLimit): Promise<FieldsAnswer> =>
+export const sampleRows = (
+  { of, text, deeper = false, nulls }: RowsQuestion,
+  reading: DatabaseReading,
+  limit: TimeLimit,
+): Promise<FieldsAnswer> =>
   within(reading, limit, async (session, isOver) => {
     const sql = of === 'query' ? text : allOf(await tableNamed(text, session), session.product);
     const most = deeper ? DEEPER_ROWS : ROWS;
@@ -122,7 +127,7 @@ export const sampleRows = ({ of, text, deeper = false }: RowsQuestion, reading: 
     // Without rows the columns are known all the same.
     const isEmpty = root.length === 0;
     if (isEmpty) root.push({ members: new Map(columns.map(({ name }) => [name, null])) });
-    const found = fieldsOf(root, { hasRecords: true, isXml: false });
+    const found = fieldsOf(root, { hasRecords: true, isXml: false, nulls });
     return {
       format: 'sql',
       namespaces: {},

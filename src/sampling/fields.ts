@@ -17,6 +17,10 @@ export interface FieldsQuestion {
   readonly deeper?: boolean | undefined;
   /** Whether values of single items are wanted. */
   readonly items?: boolean | undefined;
+  /** Texts that mean no value. undefined: empty cells of tables alone. */
+  readonly nulls?: readonly string[] | undefined;
+  /** An empty cell without quotes is no value, as in legacy RML and YARRRML. */
+  readonly legacy?: boolean | undefined;
 }
 
 export type FieldsAccess = Pick<SampleOptions, 'workingDirectory' | 'reach' | 'web' | 'limits' | 'maxRecordBytes' | 'files'>;
@@ -55,14 +59,15 @@ const DEEPER = { records: 5_000, bytes: 32 * 2 ** 20 };
  * @throws Fault of `sampleInput`
  */
 export async function sampleFields(question: FieldsQuestion, access: FieldsAccess, until: number): Promise<FieldsAnswer> {
-  const { location, delimiter, quote, encoding, deeper = false, items = false } = question;
+  const { location, delimiter, quote, encoding, deeper = false, items = false, nulls, legacy = false } = question;
   const over = new LinkedAbort([], Math.max(0, until - Date.now()));
   const options = {
     format: question.format as InputFormat | undefined,
     delimiter,
     quote: quote === '' ? null : quote,
     encoding,
-    dialect: 'rml',
+    dialect: legacy ? 'legacy' : 'rml',
+    nulls,
     untilFault: true,
     signal: over.signal,
   } as const;
@@ -78,6 +83,7 @@ export async function sampleFields(question: FieldsQuestion, access: FieldsAcces
     hasRecords,
     isXml: format === 'xml',
     items,
+    nulls,
   });
   const { fields, notes } = found;
   const records = isHeader ? 0 : found.records;

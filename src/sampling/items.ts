@@ -23,6 +23,8 @@ export interface ItemsQuestion {
   readonly from: number;
   /** Only items with this in one of their values, in any case. */
   readonly find?: string | undefined;
+  /** Texts that mean no value. */
+  readonly nulls?: readonly string[] | undefined;
 }
 
 export interface ItemsAnswer {
@@ -51,7 +53,7 @@ const MOST_ITEMS = 20;
  * @throws Fault of `openInput` and the readers; mapping/reference — an expression is not valid
  */
 export async function sampleItems(question: ItemsQuestion, access: FieldsAccess, until: number): Promise<ItemsAnswer> {
-  const { location, format, namespaces = {}, iterator, references, from, find } = question;
+  const { location, format, namespaces = {}, iterator, references, from, find, nulls = [] } = question;
   const { workingDirectory, reach, limits, web, maxRecordBytes, files } = access;
   const over = new AbortController();
   // A list may end far before its document, and a server may be slow: nothing comes then that would tell the time.
@@ -65,7 +67,7 @@ export async function sampleItems(question: ItemsQuestion, access: FieldsAccess,
     const options = {
       name: redact(location),
       dialect: 'rml',
-      nulls: [],
+      nulls,
       encoding: undefined,
       namespaces,
       maxRecordBytes,

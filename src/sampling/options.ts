@@ -25,8 +25,10 @@ export interface SampleOptions {
   /** Of JSON and XML: bytes that are looked at. */
   readonly bytes: number;
   readonly maxRecordBytes: number;
-  /** How the mapping will be read: in today's RML, an empty cell can be made null. */
+  /** How the mapping will be read. In legacy RML an empty cell is null unless it stands in quotes. */
   readonly dialect: ReadOptions['dialect'];
+  /** Of tables: texts that mean null. undefined: in today's RML, which can say so, the empty text. */
+  readonly nulls?: readonly string[] | undefined;
   /** What stands before a fault is a sample, too, with that fault. Otherwise it is thrown. */
   readonly untilFault: boolean;
   /** For workbooks, which are read from their end. */

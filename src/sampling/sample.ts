@@ -136,7 +136,7 @@ async function sampleOf({ bytes, ranges, format, path, name, title, sheet }: Ope
 const readOptions = (name: string, csv: ReadOptions['csv'], sheet: string | undefined, options: SampleOptions): ReadOptions => ({
   name,
   dialect: options.dialect,
-  nulls: options.dialect === 'rml' ? [''] : [],
+  nulls: options.nulls ?? (options.dialect === 'rml' ? [''] : []),
   encoding: options.encoding,
   namespaces: {},
   csv: csv ?? {},

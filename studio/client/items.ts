@@ -40,7 +40,7 @@ const MOST_FIELDS = 100;
  * @throws ProblemError — it cannot be read
  */
 export async function readItems(
-  { location, format, namespaces }: Pick<Input, 'location' | 'format' | 'namespaces'>,
+  { location, format, namespaces, nulls }: Pick<Input, 'location' | 'format' | 'namespaces' | 'nulls'>,
   list: Path,
   fields: Iterable<SchemaField>,
   wanted: { readonly from: number; readonly find?: string },
@@ -54,6 +54,7 @@ export async function readItems(
       ...(location.kind === 'file' && location.directory === undefined && { mappings }),
       format: format as 'json' | 'jsonl' | 'xml',
       ...(namespaces !== undefined && { namespaces }),
+      nulls,
       iterator: iteratorText(format, list) as string,
       references: own.map(({ path }) => referenceText(format, list, [...list, ...path.slice(list.length)]) as string),
       ...wanted,

@@ -1,8 +1,9 @@
 /** What the service reads of the beginning of an input. */
 import type { StudioField, StudioSample, StudioSampleRequest } from '../../client/types.ts';
 import type { NewInput } from '../core/commands/elements/inputs.ts';
-import type { Input, Location, Step } from '../core/document.ts';
+import type { Input, Language, Location, Step } from '../core/document.ts';
 import type { FieldSample, SchemaField } from '../core/elements/schema.ts';
+import { isEmptyWithoutQuotes } from '../core/empty-texts.ts';
 import { pathKey } from '../core/levels.ts';
 import { formatRead } from '../core/read/inputs.ts';
 import type { ModelOrigin } from './drafts.ts';
@@ -33,17 +34,24 @@ export interface Sample {
   readonly namespaces: Readonly<Record<string, string>>;
 }
 
-type Place = Pick<Input, 'location' | 'format' | 'dialect'> & Partial<Pick<Input, 'grouped' | 'namespaces'>>;
+/** What of a model tells how its inputs are read. */
+export interface ModelContext {
+  /** It says what an empty cell is. */
+  readonly language: Language;
+  /** The transformer in whose mapping directory the model is. */
+  readonly service: ModelOrigin['service'];
+}
+
+type Place = Pick<Input, 'location' | 'format' | 'dialect'> & Partial<Pick<Input, 'grouped' | 'namespaces' | 'nulls'>>;
 
 /**
  * The first records of an input, or more of it.
  *
- * @param mappings the transformer in whose mapping directory the model is
  * @throws ProblemError — it cannot be read; 403 to viewers
  */
 export async function readSample(
-  { location, format, dialect, grouped = true, namespaces: own = {} }: Place,
-  mappings: ModelOrigin['service'],
+  { location, format, dialect, grouped = true, namespaces: own = {}, nulls = [] }: Place,
+  { language, service: mappings }: ModelContext,
   deeper: boolean,
   signal: AbortSignal,
 ): Promise<Sample> {
@@ -56,6 +64,8 @@ export async function readSample(
     ...(quote !== undefined && { quote }),
     ...(encoding !== undefined && { encoding }),
     ...(deeper && { deeper }),
+    nulls,
+    ...(isEmptyWithoutQuotes(language, { location, format }) && { legacy: true }),
     ...(!grouped && { items: true }),
   };
   const answer = fromRoot(withOwnPrefixes(await openService().studio.sample(request, { signal }), own));
@@ -108,7 +118,7 @@ function withOwnPrefixes(answer: StudioSample, own: Readonly<Record<string, stri
  */
 export async function withFound<I extends Place & Pick<NewInput, 'namespaces'>>(
   input: I,
-  mappings: ModelOrigin['service'],
+  model: ModelContext,
   signal: AbortSignal,
 ): Promise<I> {
   const { format, dialect, namespaces: own } = input;
@@ -118,7 +128,7 @@ export async function withFound<I extends Place & Pick<NewInput, 'namespaces'>>(
     format === 'csv' ? declared === undefined || (declared === '\t' && declaredQuote === undefined) : format === 'xml' && own === undefined;
   if (!isOpen) return input;
   try {
-    const { delimiter, quote, namespaces } = await readSample(input, mappings, false, signal);
+    const { delimiter, quote, namespaces } = await readSample(input, model, false, signal);
     if (format === 'xml') return Object.keys(namespaces).length === 0 ? input : { ...input, namespaces };
     const found = { ...(delimiter !== undefined && { delimiter }), ...(quote !== undefined && { quote }), ...dialect };
     return Object.keys(found).length === 0 ? input : { ...input, dialect: found };

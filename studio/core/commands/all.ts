@@ -11,7 +11,7 @@ import { addAttribute, setDatatype, setExpression, setLanguage, setTermType } fr
 import { addClass, addEntity, removeClass, rename, setIdentifier } from './elements/entities.ts';
 import { applyFunction, removeFunction } from './elements/functions.ts';
 import { addGraph, addPrefix, removePrefix, renamePrefix, setExpert, setGraph } from './elements/graphs.ts';
-import { addInput, relocateInput, removeInput, setDialect, setGrouping } from './elements/inputs.ts';
+import { addInput, relocateInput, removeInput, setDialect, setEmpty, setGrouping } from './elements/inputs.ts';
 import { mergeParts, splitPart } from './elements/parts.ts';
 import { acceptSuggestion, rejectSuggestion } from './suggestions.ts';
 
@@ -21,6 +21,7 @@ export const COMMANDS = {
   'relocate-input': relocateInput,
   'set-grouping': setGrouping,
   'set-dialect': setDialect,
+  'set-empty': setEmpty,
   'add-entity': addEntity,
   rename,
   'set-identifier': setIdentifier,

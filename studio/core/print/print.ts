@@ -6,7 +6,8 @@ import { Report } from '../../../src/mapping/model/diagnostics.ts';
 import type { Diagnostic, Dialect } from '../../../src/mapping/model/model.ts';
 import type { Language, StudioDocument } from '../document.ts';
 import { baseOf } from '../elements/base.ts';
-import { recordsOf } from '../elements/records.ts';
+import { recordsOf, withRecords } from '../elements/records.ts';
+import { isEmptyWithoutQuotes, LANGUAGE_NAMES, saysEmpty } from '../empty-texts.ts';
 import { MADE } from './graph.ts';
 import { mappingGraph } from './mapping.ts';
 
@@ -17,8 +18,9 @@ export interface Printed {
 }
 
 /** Incomplete elements are left out, and what is kept as text is, with a warning. */
-export async function print(document: StudioDocument, language: Language): Promise<Printed> {
+export async function print(of: StudioDocument, language: Language): Promise<Printed> {
   const report = new Report();
+  const document = withEmptyOf(of, language, report);
   const own = dialectOf(document);
   for (const { reason } of recordsOf(document, 'text')) report.warning('not-supported', MADE, `left out: ${reason}`);
   const { graph } = mappingGraph(document, report, own === 'rml' && language === 'rml');
@@ -33,6 +35,23 @@ export async function print(document: StudioDocument, language: Language): Promi
   if (language === own || text === '') return { text, diagnostics };
   const converted = await convertMapping([{ name: 'mapping.ttl', text }], language, { baseIri });
   return { text: converted.text, diagnostics: [...diagnostics, ...converted.diagnostics] };
+}
+
+/** Where the language takes empty texts for values, they are: it is told of each input. An empty cell of a table is none in any language. */
+function withEmptyOf(document: StudioDocument, language: Language, report: Report): StudioDocument {
+  const others = recordsOf(document, 'input').filter(
+    (input) => input.nulls.includes('') && !saysEmpty(language, input) && !isEmptyWithoutQuotes(language, input),
+  );
+  for (const { name } of others)
+    report.warning(
+      'changed-meaning',
+      MADE,
+      `an empty text of ${name} becomes a value: ${LANGUAGE_NAMES[language]} cannot say that it is none`,
+    );
+  return withRecords(
+    document,
+    others.map((input) => ({ ...input, nulls: input.nulls.filter((text) => text !== '') })),
+  );
 }
 
 /** What the document means is what its language means: YARRRML is legacy RML, or R2RML for tables of the run's database. */

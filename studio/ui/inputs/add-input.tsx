@@ -9,6 +9,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Choice, Field } from '../parts/field.tsx';
 import { matchingOf, type Option } from '../parts/fields/options.ts';
 import { useEditor } from '../store/context.tsx';
+import { contextOf } from '../store/samples.ts';
 import { useVisit } from '../store/visit.ts';
 import { FORMATS, freeName, nameOfAddress, nameOfQuery, readAs } from './formats.ts';
 import type { UploadList } from './uploads.tsx';
@@ -50,7 +51,7 @@ export function AddInput({ uploads, onClose }: { readonly uploads: UploadList; r
     const { signal } = gone.current;
     setLooking(true);
     try {
-      const wrong = editor.dispatch('add-input', await withFound(input, editor.get().origin.service, signal))?.sentence;
+      const wrong = editor.dispatch('add-input', await withFound(input, contextOf(editor.get()), signal))?.sentence;
       if (wrong === undefined) onClose();
       else setError(wrong);
     } catch (reason) {

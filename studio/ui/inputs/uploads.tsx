@@ -8,6 +8,7 @@ import { Button } from '../parts/button.tsx';
 import { bytesText } from '../parts/times.ts';
 import { announce } from '../store/announcements.ts';
 import { useEditor } from '../store/context.tsx';
+import { contextOf } from '../store/samples.ts';
 import { useVisit } from '../store/visit.ts';
 import { freeName, readAs } from './formats.ts';
 import { WORDS } from './words.ts';
@@ -56,7 +57,7 @@ export function useUploads(): UploadList {
       const { format, delimiter } = kind;
       const location = { kind: 'upload' as const, url };
       const input = { location, format, ...(delimiter !== undefined && { dialect: { delimiter } }) };
-      const found = await withFound(input, editor.get().origin.service, controller.signal);
+      const found = await withFound(input, contextOf(editor.get()), controller.signal);
       const taken = new Set(recordsOf(editor.get().session.document, 'input').map(({ name }) => name));
       editor.dispatch('add-input', { name: freeName(file.name, taken), ...found });
       announce(WORDS.uploaded(file.name));

@@ -2,10 +2,11 @@ import type { ReactNode } from 'react';
 import { splitSheet } from '../../../src/core/input/formats.ts';
 import { saidOf } from '../../client/service.ts';
 import type { CsvDialect, Id, Input, Location } from '../../core/document.ts';
+import { emptyIsNone, whyNoSwitch } from '../../core/empty-texts.ts';
 import { Combo } from '../parts/fields/combo.tsx';
 import { hasSwitch } from '../parts/fields/rows.ts';
 import { Switch } from '../parts/switch.tsx';
-import { useSamples } from '../store/context.tsx';
+import { useEditorState, useSamples } from '../store/context.tsx';
 import { useStore } from '../store/store.ts';
 import { useAccess } from './access.ts';
 import { Fact } from './section.tsx';
@@ -15,6 +16,7 @@ export function InputView({ input }: { readonly input: Input }): ReactNode {
   const { readOnly, locked, tell } = useAccess();
   const { id, name, location, format } = input;
   const place = placeOf(location);
+  const others = input.nulls.filter((text) => text !== '');
   const relocate = (text: string): string | undefined =>
     text.trim() === '' ? WORDS.noLocation : tell('relocate-input', { id, location: place.moved(text.trim()) });
   return (
@@ -35,7 +37,29 @@ export function InputView({ input }: { readonly input: Input }): ReactNode {
         />
       )}
       {format === 'csv' && <Dialect input={input} />}
-      {input.nulls.length > 0 && <Fact label={WORDS.nulls} value={input.nulls.map((one) => JSON.stringify(one)).join(', ')} />}
+      <EmptyTexts input={input} />
+      {others.length > 0 && <Fact label={WORDS.nulls} value={others.map((one) => JSON.stringify(one)).join(', ')} />}
+    </>
+  );
+}
+
+/** Whether empty texts are values, which the language may have decided. */
+function EmptyTexts({ input }: { readonly input: Input }): ReactNode {
+  const { locked, tell } = useAccess();
+  const language = useEditorState(({ session }) => session.document.language);
+  const why = whyNoSwitch(language, input);
+  const on = emptyIsNone(language, input);
+  return (
+    <>
+      <Switch
+        name={WORDS.emptyOf(input.name)}
+        label={WORDS.emptyTexts}
+        on={why === undefined ? input.nulls.includes('') : on}
+        disabled={locked ?? why}
+        onSwitch={(isNone) => tell('set-empty', { id: input.id, isNone })}
+      />
+      {why !== undefined && <p className="muted">{why}</p>}
+      {why === undefined && on && !input.nulls.includes('') && <p className="muted">{WORDS.emptyInQuotes}</p>}
     </>
   );
 }

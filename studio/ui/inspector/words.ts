@@ -1,3 +1,5 @@
+import { LANGUAGE_NAMES } from '../../core/empty-texts.ts';
+
 /** Sentences of the inspector. */
 export const WORDS = {
   title: 'Select something',
@@ -130,12 +132,15 @@ export const WORDS = {
   headerOf: (name: string): string => `First row of ${name} has names`,
   grouped: 'Grouped',
   groupingOf: (name: string): string => `Grouping of ${name}`,
-  nulls: 'Values that count as null',
+  emptyTexts: 'Empty is no value',
+  emptyOf: (name: string): string => `Empty texts of ${name} are no value`,
+  emptyInQuotes: 'A cell in quotes, "", is an empty text. Other empty cells have no value in the older vocabulary.',
+  nulls: 'Other texts that are no value',
   noLocation: 'Say where the input is.',
   usedBy: 'Used by',
   model: 'Model',
   modelLanguage: 'Language',
-  languages: { rml: 'RML', legacy: 'RML (older vocabulary)', r2rml: 'R2RML', yarrrml: 'YARRRML' },
+  languages: LANGUAGE_NAMES,
   expert: 'Expert mode',
   prefixes: 'Prefixes',
   prefixName: (name: string): string => `Name of the prefix ${name}`,

@@ -1,6 +1,6 @@
 /** Samples of the inputs of a model: asked for when an input is new or is read in another way, and given to the editor as its schema. */
 import { type LookedUp, readItems, withItems } from '../../client/items.ts';
-import { hasSample, readSample, type Sample } from '../../client/samples.ts';
+import { hasSample, type ModelContext, readSample, type Sample } from '../../client/samples.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
 import { SIGNED_IN } from '../../client/token.ts';
 import type { Id, Input, Path } from '../../core/document.ts';
@@ -8,7 +8,7 @@ import { itemsUsed } from '../../core/elements/items.ts';
 import { recordsOf } from '../../core/elements/records.ts';
 import { fieldOf, fieldsByPath, type Schema, sampledValue } from '../../core/elements/schema.ts';
 import { pathKey } from '../../core/levels.ts';
-import type { Editor } from './editor.ts';
+import type { Editor, EditorState } from './editor.ts';
 import { makeStore, type Store } from './store.ts';
 
 export type SampleState =
@@ -36,8 +36,13 @@ const MOST_LOOKED_UP = 200;
 /** Of one input: the model may read more of them, which are shown without values. */
 const MOST_QUESTIONS = 20;
 
+export const contextOf = ({ session, origin }: EditorState): ModelContext => ({
+  language: session.document.language,
+  service: origin.service,
+});
+
 /** What a sample depends on. */
-const keyOf = ({ location, format, dialect, grouped }: Input): string => JSON.stringify([location, format, dialect, grouped]);
+const keyOf = ({ location, format, dialect, grouped, nulls }: Input): string => JSON.stringify([location, format, dialect, grouped, nulls]);
 
 interface Asked {
   readonly key: string;
@@ -82,7 +87,7 @@ export function followSamples(editor: Editor): Samples {
       return;
     }
     if (store.get().get(input.id)?.kind !== 'read') put(input.id, { kind: 'reading' });
-    readSample(input, editor.get().origin.service, deeper, controller.signal).then(
+    readSample(input, contextOf(editor.get()), deeper, controller.signal).then(
       (sample) => {
         if (controller.signal.aborted) return;
         const { items = [] } = lookedUp.get(input.id) ?? {};

@@ -86,6 +86,17 @@ test.each<[string, string, Partial<StudioSampleRequest>, string | undefined]>([
   expect(sample.fields[1]?.values?.examples).toEqual(quote === undefined ? ['"A', 'nn"'] : ['A\tnn']);
 });
 
+test.each<[name: string, more: object, content: string, values: number, nulls: number]>([
+  ['rows, unless it is said', {}, 'id,name\n1,Ann\n2,\n3,""\n', 1, 2],
+  ['texts that mean no value', { nulls: ['', 'NA'] }, 'id,name\n1,NA\n2,\n3,Bo\n', 1, 2],
+  ['empty texts that are values', { nulls: [] }, 'id,name\n1,Ann\n2,\n3,""\n', 3, 0],
+  ['cells in quotes of legacy RML', { nulls: [], legacy: true }, 'id,name\n1,Ann\n2,\n3,""\n', 2, 1],
+  ['JSON', { nulls: [''], format: 'jsonl' }, '{"id":1,"name":""}\n{"id":2,"name":"x"}\n{"id":3,"name":null}\n', 1, 2],
+])('what is no value: %s', async (name, more, content, values, nulls) => {
+  const sample = await sampleOf(`${name.replace(/\W/g, '-')}.csv`, content, more);
+  expect(sample.fields.at(-1)?.values).toMatchObject({ objects: 3, values, nulls, absent: 0 });
+});
+
 test('a table without rows has its columns', async () => {
   const sample = await sampleOf('head.csv', 'id,name\n');
   expect(sample).toMatchObject({ records: 0, complete: true });

@@ -124,7 +124,7 @@ describe('random commands', () => {
   test('are of every kind, each both carried out and refused where it can be', () => {
     const done = new Set<string>();
     const refused = new Set<string>();
-    for (const seed of seeds(1, 80)) {
+    for (const seed of seeds(1, 120)) {
       const commands = new RandomCommands(new Random(seed), SHOP_SCHEMA);
       let document = withTwoParts(shop());
       for (let i = 0; i < STEPS; i++) {

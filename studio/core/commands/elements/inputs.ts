@@ -2,6 +2,7 @@
 import type { CsvDialect, Format, Id, Input, Location, StudioDocument } from '../../document.ts';
 import { freshId, nameOf } from '../../elements/names.ts';
 import { fieldsOfRecord, recordsOf, withRecords } from '../../elements/records.ts';
+import { saysEmpty, whyNoSwitch } from '../../empty-texts.ts';
 import { isFlat } from '../../levels.ts';
 import { mayUngroup } from '../../rules/ungroup.ts';
 import { isRefusal, type Refusal, refuse } from '../../rules/verdict.ts';
@@ -16,6 +17,7 @@ export interface NewInput {
   readonly location: Location;
   readonly format: Format;
   readonly namespaces?: Readonly<Record<string, string>>;
+  /** Absent: the empty text, where the language can say so. */
   readonly nulls?: readonly string[];
   readonly dialect?: CsvDialect;
 }
@@ -26,11 +28,12 @@ export const addInput: Command<NewInput> = {
   label: (_, { name }) => `Add ${name}`,
   role: 'operator',
   enabled: always,
-  perform(document, { namespaces = {}, nulls = [], ...rest }) {
+  perform(document, { namespaces = {}, ...rest }) {
     const taken = nameTaken(document, rest.name);
     if (taken !== undefined) return taken;
     const id = freshId(document.records, 'input');
     const said = namesNamespaces(document.language) ? namespaces : {};
+    const nulls = saysEmpty(document.language, rest) ? [''] : [];
     return withRecords(document, [{ kind: 'input', id, grouped: true, namespaces: said, nulls, ...rest }]);
   },
   said: (before, after) => `Added ${namesOf(after, addedIn(before, after))}`,
@@ -91,7 +94,8 @@ export const relocateInput: Command<{
     if (isRefusal(input)) return input;
     const taken = name === undefined ? undefined : nameTaken(document, name, id);
     if (taken !== undefined) return taken;
-    const next: Input = { ...input, location, name: name ?? input.name, format: format ?? input.format };
+    const moved: Input = { ...input, location, name: name ?? input.name, format: format ?? input.format };
+    const next: Input = saysEmpty(document.language, moved) ? moved : { ...moved, nulls: moved.nulls.filter((text) => text !== '') };
     if (pathsOf(next.format) !== pathsOf(input.format) && readersOf(document, id).length > 0) {
       return refuse('I1', `The fields of ${input.name} have no paths in the format ${next.format}.`, [input.name]);
     }
@@ -143,6 +147,30 @@ export const setDialect: Command<{ readonly id: Id; readonly dialect: CsvDialect
   },
   said: changed('is read in another way'),
   merges: (last, next) => last.id === next.id,
+  recorded: true,
+};
+
+/** Whether an empty text is a value. */
+export const setEmpty: Command<{ readonly id: Id; readonly isNone: boolean }> = {
+  name: 'set-empty',
+  label: (document, { id, isNone }) => `Take empty texts of ${nameOf(document, id)} for ${isNone ? 'no value' : 'values'}`,
+  role: 'operator',
+  enabled: oneInput,
+  perform(document, { id, isNone }) {
+    const input = required(document, 'input', id);
+    if (isRefusal(input)) return input;
+    const refusal = whyNoSwitch(document.language, input);
+    if (refusal !== undefined) return refuse('I1', refusal, [input.name]);
+    if (input.nulls.includes('') === isNone) return document;
+    const others = input.nulls.filter((text) => text !== '');
+    return withRecords(document, [{ ...input, nulls: isNone ? ['', ...others] : others }]);
+  },
+  said(before, after) {
+    const input = changedIn(before, after)[0];
+    return input?.kind === 'input'
+      ? `Empty texts of ${input.name} are ${input.nulls.includes('') ? 'no value' : 'values'}`
+      : 'Nothing changed';
+  },
   recorded: true,
 };
 

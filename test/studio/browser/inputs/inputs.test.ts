@@ -61,6 +61,40 @@ studio.soakTest('grouping is switched off beside the name: items stand one by on
   await page.getByText('order/1002').first().waitFor();
 });
 
+studio.soakTest('an empty cell is no value in samples, preview and mapping, until the switch of its input is off', async (visit) => {
+  const { page, prefix } = visit;
+  await page.goto(`/studio/#/new/files/${prefix}empty.ttl`);
+  await page.getByRole('button', { name: 'Add input' }).click();
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Choose files …' }).click()]);
+  const buffer = Buffer.from('id,name\n1,Ada\n2,\n3,""\n');
+  await chooser.setFiles([{ name: `${prefix}empty.csv`, mimeType: 'text/csv', buffer }]);
+  await row(page, /^name, text, Ada, 67 % have no value/).click();
+  await row(page, /^id, int/).click();
+  await page.keyboard.press('e');
+  await row(page, /^name, text, Ada/).click();
+  await page.keyboard.press('a');
+  await page.getByRole('button', { name: /^Accept (a suggestion|\d+ suggestions)/ }).click();
+  await page.getByRole('button', { name: 'N-Quads' }).click();
+  const names = page.getByRole('list', { name: 'N-Quads' }).getByRole('button').filter({ hasText: /name> "/ });
+  await expectSoon(() => names.count(), 1);
+  await row(page, new RegExp(`^${prefix}empty.csv`)).click();
+  const empty = page.getByRole('switch', { name: `Empty texts of ${prefix}empty.csv are no value` });
+  expect(await empty.getAttribute('aria-checked')).toBe('true');
+  await empty.click();
+  await row(page, 'name, text, Ada').waitFor();
+  await expectSoon(() => names.count(), 3);
+  await page.getByRole('button', { name: /^Undo/ }).click();
+  await row(page, /^name, text, Ada, 67 % have no value/).waitFor();
+  await expectSoon(() => names.count(), 1);
+  await page
+    .getByRole('radio', { name: 'Text' })
+    .or(page.getByRole('button', { name: 'Text', exact: true }))
+    .first()
+    .click();
+  await page.locator('.cm-content').getByText('rml:null ""').waitFor();
+  await expectAccessible(page);
+});
+
 studio.soakTest('a field that is dropped on one of another input joins the entities of both', async (visit) => {
   const { page } = visit;
   await openShop(visit);

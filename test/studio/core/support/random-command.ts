@@ -47,6 +47,7 @@ export class RandomCommands {
       }),
       'set-grouping': () => ({ id: this.#id(document, 'input'), grouped: random.chance(0.5) }),
       'set-dialect': () => ({ id: this.#id(document, 'input'), dialect: random.chance(0.5) ? { delimiter: ';' } : undefined }),
+      'set-empty': () => ({ id: this.#id(document, 'input'), isNone: random.chance(0.5) }),
       'add-entity': () =>
         random.chance(0.3) ? { attribute: this.#id(document, 'attribute') } : { schema: this.#schema, at: this.field() },
       rename: () => ({ id: this.#id(document, random.pick(['entity', 'input'])), name: random.pick(['Order', 'Thing', '', 'x.json']) }),
