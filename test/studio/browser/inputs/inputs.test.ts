@@ -75,7 +75,10 @@ studio.soakTest('an empty cell is no value in samples, preview and mapping, unti
   await page.keyboard.press('a');
   await page.getByRole('button', { name: /^Accept (a suggestion|\d+ suggestions)/ }).click();
   await page.getByRole('button', { name: 'N-Quads' }).click();
-  const names = page.getByRole('list', { name: 'N-Quads' }).getByRole('button').filter({ hasText: /name> "/ });
+  const names = page
+    .getByRole('list', { name: 'N-Quads' })
+    .getByRole('button')
+    .filter({ hasText: /name> "/ });
   await expectSoon(() => names.count(), 1);
   await row(page, new RegExp(`^${prefix}empty.csv`)).click();
   const empty = page.getByRole('switch', { name: `Empty texts of ${prefix}empty.csv are no value` });
