@@ -1,4 +1,5 @@
 /** What the records of a scan feed: triples maps, build sides of joins, checks, and the pipelines to these. */
+import { XSD } from '../../core/value.ts';
 import type { Check, Project } from '../../plan/algebra.ts';
 import { nameOf } from '../../plan/expressions.ts';
 import { type IterationPlan, isOfPairs, type Plan } from '../../plan/plan.ts';
@@ -84,7 +85,8 @@ export function compileConsumers(
       throw new Error(`a record has no column ${column.name}`);
     },
     typed,
-    datatype: (leaf) => (leaf.kind === 'read' ? scan.datatype?.(index, nameOf(leaf)) : undefined),
+    // A cell is the position of the record.
+    datatype: (leaf) => (leaf.kind === 'read' ? scan.datatype?.(index, nameOf(leaf)) : `${XSD}integer`),
     slice,
     areRecords: true,
     order: (position) => `${document === undefined ? '' : `${sortable(document)}.`}${sortable(position)}`,
