@@ -4,6 +4,7 @@
  * Nothing else in the project opens a user's file by its URL.
  */
 import { isUtf8 } from 'node:buffer';
+import { LinkedAbort } from '../core/abort.ts';
 import { Fault } from '../core/fault.ts';
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault } from '../core/limits.ts';
 import { lookupWithin, portOf } from '../core/reach/reach.ts';
@@ -208,10 +209,8 @@ export async function readBytes(url: string, limitBytes: number, options: ReadOp
   const { signal, silenceMs } = options;
   const name = redact(url);
   const place = { input: name };
-  const ending = new AbortController();
-  const stop = (): void => ending.abort(signal?.reason);
-  signal?.addEventListener('abort', stop, { once: true });
-  if (signal?.aborted) stop();
+  // Many documents may be read at once, and each follows the one signal of the run.
+  const ending = new LinkedAbort([signal]);
   /** Made when it happens: its stack costs more than reading a small document. */
   let silence: Fault | undefined;
   const fallSilent = (): void => {
@@ -235,7 +234,7 @@ export async function readBytes(url: string, limitBytes: number, options: ReadOp
     throw silence !== undefined && ending.signal.reason === silence ? silence : error;
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', stop);
+    ending.release();
   }
   return Buffer.concat(parts);
 }

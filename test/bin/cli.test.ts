@@ -68,6 +68,17 @@ describe('quadmill run', () => {
     expect(await readFile(join(directory, 'out', 'graph.ttl'), 'utf8')).toContain('a foaf:Person');
   });
 
+  test('reads many mappings without a warning of Node', async () => {
+    const many = Array.from({ length: 12 }, (_, i) => `many-${i}.ttl`);
+    await Promise.all(
+      many.map((name) =>
+        writeFile(join(directory, name), MAPPING.replaceAll('#Person', `#${name}`).replace('person/{id}', `${name}/{id}`)),
+      ),
+    );
+    expect(await quadmill('run', ...many, '-o', 'many.nq')).toEqual({ code: 0, out: '', err: '' });
+    expect(linesOf(await readFile(join(directory, 'many.nq'), 'utf8'))).toHaveLength(many.length * STATEMENTS);
+  });
+
   test('does not replace a device or the link that the name is', async () => {
     expect((await quadmill('run', 'mapping.ttl', '-o', '/dev/null')).code).toBe(0);
     expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -187,6 +188,20 @@ describe('readText', () => {
     await writeFile(join(directory, 'bom.ttl'), '\ufeff<a> <b> "é" .');
     expect(await readText('bom.ttl', 100, { reach: undefined, workingDirectory: directory })).toBe('<a> <b> "é" .');
     expect((await faultOf(readText('bom.ttl', 10, { reach: undefined, workingDirectory: directory }))).code).toBe('limit/exceeded');
+  });
+
+  test('leaves no listener at its signal', async () => {
+    const { signal } = new AbortController();
+    await writeFile(join(directory, 'many.ttl'), '<a> <b> "c" .');
+    await readText('many.ttl', 100, { reach: undefined, workingDirectory: directory, signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('ends with its signal', async () => {
+    const ended = AbortSignal.abort(new Error('stopped'));
+    expect((await faultOf(readText('bom.ttl', 100, { reach: undefined, workingDirectory: directory, signal: ended }))).message).toMatch(
+      /stopped|cancel/i,
+    );
   });
 
   test('refuses what is not UTF-8', async () => {
