@@ -40,14 +40,24 @@ const NC_NAME = '[\\p{L}_][\\p{L}\\p{M}\\p{N}_.\\-·]*';
 let tokenPattern: RegExp | undefined;
 const openTokens = (): RegExp => {
   tokenPattern ??= new RegExp(
-    `[ \\t\\r\\n]*(?:(//|/|::|\\.\\.|\\.|@|\\[|\\]|=|\\*(?!:)|\\(|\\))|("[^"]*"|'[^']*')|([0-9]+)(?![\\p{L}_.0-9])|((?:(?:${NC_NAME}|\\*):)?(?:${NC_NAME}|\\*(?<=[^*]:\\*))))`,
+    `[ \\t\\r\\n]*(?:(//|/|::|\\.\\.|\\.|@|\\[|\\]|=|\\*(?!:)|\\(|\\))|("[^"]*"|'[^']*')|([0-9]+)(?![\\p{L}_.0-9])|((?:(?:${NC_NAME}|\\*)?:)?(?:${NC_NAME}|\\*(?<=[^*]:\\*))))`,
     'uy',
   );
   tokenPattern.lastIndex = 0;
   return tokenPattern;
 };
 
-/** The expression as a path, or undefined if it is anything else. */
+/**
+ * The expression with `*:name` for each `:name`, by which other engines mean a name in the document's default namespace. It is no XPath: the
+ * mapping's reader refuses it, but in legacy RML. The readers of documents take both for the same.
+ */
+export const withAnyNamespace = (expression: string): string =>
+  expression.includes(':') ? expression.replace(COLON, (found) => (found === ':' ? '*:' : found)) : expression;
+
+/** A colon without a prefix. Comments and texts match first. */
+const COLON = /\(:[^]*?:\)|"[^"]*"|'[^']*'|(?<![\p{L}\p{M}\p{N}_.\-·:*]):(?=[\p{L}_*])/gu;
+
+/** The expression as a path, or undefined if it is anything else. `:name` is read as `*:name`. */
 export function parsePath(expression: string): Path | undefined {
   const tokens = tokenize(expression);
   if (tokens === undefined || tokens.length === 0) return undefined;
@@ -160,7 +170,9 @@ class PathParser {
     this.#at++;
     const colon = token.text.indexOf(':');
     if (colon < 0) return { prefix: '', local: token.text, ...(ofAttribute ? { ofAttribute } : {}) };
-    const [prefix, local] = [token.text.slice(0, colon), token.text.slice(colon + 1)].map((part) => (part === '*' ? undefined : part));
+    const [prefix, local] = [token.text.slice(0, colon), token.text.slice(colon + 1)].map((part) =>
+      part === '*' || part === '' ? undefined : part,
+    );
     return { prefix, local };
   }
 

@@ -60,7 +60,7 @@ function problemOf(error: unknown, expression: string, message: string): PathPro
   const [, name, arity] = /Function Q\{[^}]*\}(\S+) with arity of (\d+) not registered/.exec(message) ?? [];
   if (name !== undefined) {
     const message = `There is no function ${name} with ${arity} ${arity === '1' ? 'argument' : 'arguments'}`;
-    return { message, position: nameIn(expression, name), hint: undefined };
+    return { message, position: nameIn(expression, name), hint: READING.test(name) ? READS_NOTHING : undefined };
   }
   const variable = /variable (\S+) is not in scope/i.exec(message)?.[1];
   if (variable !== undefined) {
@@ -74,6 +74,12 @@ function problemOf(error: unknown, expression: string, message: string): PathPro
     hint: `Declare the prefix ${prefix ?? ''} in the mapping (rml:namespace), or on the document's root element`.replace('  ', ' '),
   };
 }
+
+/** Functions that read something else than the record. */
+const READING =
+  /^(?:unparsed-text(?:-lines|-available)?|doc(?:ument|-available)?|(?:uri-)?collection|json-doc|environment-variable|available-environment-variables|load-xquery-module|transform)$/;
+const READS_NOTHING =
+  'Expressions read the record alone, no files, no URLs and no environment: name the other document as a logical source, and join it';
 
 function nameIn(expression: string, name: string): number | undefined {
   const at = expression.indexOf(name);

@@ -5,7 +5,7 @@ import type { Query } from '../../../paths/json/model.ts';
 import { fromRecord, type Leniency, parseJsonPath, parseReference } from '../../../paths/json/parse.ts';
 import { asksArray, findJsonPathProblem, findReferenceProblem, invalidRegExps } from '../../../paths/json/problem.ts';
 import type { PathProblem } from '../../../paths/problem.ts';
-import { parsePath } from '../../../paths/xml/path.ts';
+import { parsePath, withAnyNamespace } from '../../../paths/xml/path.ts';
 import { expressionsOf, type PlacedReference, referencesOf } from '../../model/expressions.ts';
 import type {
   Dialect,
@@ -113,7 +113,9 @@ function check(context: Context, scope: Scope | undefined, { reference, origin }
   const { report, xpaths } = context;
   if (scope?.variables === true && variableOf(reference) !== undefined) return;
   if (scope?.formulation === 'xml') {
-    if (parsePath(reference) === undefined) xpaths.push({ expression: reference, origin, namespaces: scope.namespaces });
+    const expression = withAnyNamespace(reference);
+    if (expression !== reference && !reportColon(report, reference, expression, origin, scope)) return;
+    if (parsePath(expression) === undefined) xpaths.push({ expression, origin, namespaces: scope.namespaces });
     return;
   }
   if (scope?.formulation !== 'json') return;
@@ -130,6 +132,18 @@ const parentsAdvice = (problem: PathProblem, reference: string): PathProblem =>
   reference.trim().startsWith('$^') && problem.position === 1 ? { message: problem.message, position: 1, hint: NO_PARENTS } : problem;
 
 const NO_PARENTS = 'References of records may lead to parents, iterators and fields of items may not: add a field for it to the view';
+
+/** A name such as `:graph`. Whether it is read as `*:graph`, as legacy mappings are. */
+function reportColon(report: Context['report'], reference: string, expression: string, origin: Origin, { leniency }: Scope): boolean {
+  if (leniency === 'loose') {
+    report.warning('older-term', origin, `${reference} has names with a colon and no prefix, read as ${expression}`, `write ${expression}`);
+    return true;
+  }
+  const position = [...expression].findIndex((character, i) => character !== reference[i]);
+  const hint = `write ${expression}, or declare a prefix for the namespace (rml:namespace)`;
+  reportPath(report, 'an XPath', reference, origin, { message: 'A name has a colon and no prefix', position, hint });
+  return false;
+}
 
 function warnOfJsonPath(report: Context['report'], text: string, origin: Origin, { leniency, iterator }: Scope): void {
   const reference = parseReference(text, leniency);

@@ -1,3 +1,5 @@
+import { withAnyNamespace } from '../../../paths/xml/path.ts';
+
 /**
  * Streamability of XPath expressions: which part of the document an expression needs.
  *
@@ -35,7 +37,7 @@ const PREDICATE_WORD = /^(?:["'0-9].*|=|!=|<|>|<=|>=|and|or|\(|\)|@)$/su;
 const PREDICATE_FUNCTIONS = new Set(['not', 'position', 'last']);
 
 export function streamabilityOf(expression: string): Streamability {
-  const words = (expression.match(WORD) ?? []).filter((word) => !word.startsWith('(:'));
+  const words = (withAnyNamespace(expression).match(WORD) ?? []).filter((word) => !word.startsWith('(:'));
   let operand = true;
   for (let i = 0; i < words.length; i++) {
     const word = words[i] as string;

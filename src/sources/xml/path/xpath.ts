@@ -8,6 +8,7 @@ import fontoxpath from 'fontoxpath';
 import { excerpt, Fault, type FaultPlace } from '../../../core/fault.ts';
 import { fromBytes, toBytes } from '../../../core/text.ts';
 import { reasonOf } from '../../../paths/problem.ts';
+import { withAnyNamespace } from '../../../paths/xml/path.ts';
 import { findXPathProblem, libraryMessage, type ResolvePrefix } from '../../../paths/xml/syntax.ts';
 import type { Name } from '../names.ts';
 import { type Child, Element, Text } from '../tree.ts';
@@ -27,8 +28,7 @@ const { evaluateXPath, ReturnType } = fontoxpath;
  * expression fails on a record
  */
 export function compileXPath(expression: string, resolve: ResolvePrefix, place: FaultPlace): Evaluate {
-  check(expression, resolve, place);
-  const selector = `(${expression}\n) ! string(.)`;
+  const selector = `(${checked(expression, resolve, place)}\n) ! string(.)`;
   const options = { namespaceResolver: resolver(resolve) };
   return (node) => {
     let values: string[];
@@ -55,9 +55,9 @@ export function compileXPath(expression: string, resolve: ResolvePrefix, place: 
  * @throws Fault mapping/reference — not XPath, or its items are not nodes
  */
 export function selectNodes(expression: string, document: View, resolve: ResolvePrefix, place: FaultPlace): View[] {
-  check(expression, resolve, place);
+  const iterator = checked(expression, resolve, place);
   try {
-    return evaluateXPath(expression, document, null, null, ReturnType.NODES, { namespaceResolver: resolver(resolve) }) as unknown as View[];
+    return evaluateXPath(iterator, document, null, null, ReturnType.NODES, { namespaceResolver: resolver(resolve) }) as unknown as View[];
   } catch (error) {
     if (error instanceof RangeError) throw failed(error, place);
     throw new Fault('mapping/reference', `The iterator does not give nodes: ${libraryMessage(error)}`, { place, cause: error });
@@ -74,11 +74,11 @@ export type EvaluateNodes = (node: View) => View[];
  * nodes, and Fault record/term if the expression fails on a record
  */
 export function compileNodes(expression: string, resolve: ResolvePrefix, place: FaultPlace): EvaluateNodes {
-  check(expression, resolve, place);
+  const iterator = checked(expression, resolve, place);
   const options = { namespaceResolver: resolver(resolve) };
   return (node) => {
     try {
-      return evaluateXPath(expression, node, null, null, ReturnType.NODES, options) as unknown as View[];
+      return evaluateXPath(iterator, node, null, null, ReturnType.NODES, options) as unknown as View[];
     } catch (error) {
       if (!NOT_NODES.test(String(error))) throw failed(error, place);
       throw new Fault('mapping/reference', `The iterator does not give nodes: ${libraryMessage(error)}`, { place, cause: error });
@@ -89,10 +89,11 @@ export function compileNodes(expression: string, resolve: ResolvePrefix, place: 
 /** The library's message for a result that has other items than nodes. */
 const NOT_NODES = /to resolve to a sequence of Nodes/i;
 
-/** Checks an expression before there is a record. */
-function check(expression: string, resolve: ResolvePrefix, place: FaultPlace): void {
+/** The expression as the library takes it, checked before there is a record. */
+function checked(written: string, resolve: ResolvePrefix, place: FaultPlace): string {
+  const expression = withAnyNamespace(written);
   const problem = findXPathProblem(expression, resolve);
-  if (problem === undefined) return;
+  if (problem === undefined) return expression;
   const { hint } = problem;
   throw new Fault('mapping/reference', `The XPath expression is not valid: ${reasonOf(problem)}`, {
     place,
