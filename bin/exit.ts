@@ -2,8 +2,8 @@
 import { Fault } from '../src/core/fault.ts';
 import { printError, printFault, printLine } from './terminal.ts';
 
-/** `interrupted` and `brokenPipe` are the codes of a program ended by SIGINT or SIGPIPE. */
-export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130, brokenPipe: 141 } as const;
+/** `incomplete`: done, but `--fail-on` applies. `interrupted` and `brokenPipe` are the codes of a program ended by SIGINT or SIGPIPE. */
+export const EXIT = { done: 0, failed: 1, usage: 2, incomplete: 3, interrupted: 130, brokenPipe: 141 } as const;
 
 /** Messages of these faults are lines that begin with the place, as editors and terminals expect. */
 const LISTS_DIAGNOSTICS: ReadonlySet<string> = new Set(['mapping/syntax', 'mapping/invalid']);

@@ -29,6 +29,23 @@ export type SuccessReport = {
   readonly targetFileLocations?: ReadonlyArray<string>;
   /** Nodes, then edges; with PROPERTY_GRAPH_MODE */
   readonly propertyGraphFileLocations?: ReadonlyArray<string>;
+  /** Joins in which some row found no partner; where there are any */
+  readonly joins?: ReadonlyArray<{
+    /** Where the mapping has the join: document:line:column */
+    readonly origin: string;
+    /** The triples map or view whose rows look for partners */
+    readonly child: string;
+    readonly parent: string;
+    readonly conditions: string;
+    /** Of the child, also those without a key */
+    readonly rows: number;
+    /** Rows whose key no row of the parent has */
+    readonly withoutPartner: number;
+    /** Up to three of these keys */
+    readonly childKeys: ReadonlyArray<string>;
+    /** Up to three keys of the parent */
+    readonly parentKeys: ReadonlyArray<string>;
+  }>;
 };
 
 export type WriteRequest = {

@@ -18,7 +18,7 @@ import type { FaultData } from '../src/core/fault.ts';
 import type { CallLimits } from '../src/custom-functions/files.ts';
 import type { RejectedStatement } from '../src/nquads/statement.ts';
 import type { PropertyGraphOptions } from '../src/property-graph/names.ts';
-import type { InputBinding, Progress, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
+import type { InputBinding, JoinReport, Progress, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
 import type { FinishedPart, GraphHeader, OutputFormat, PartFile, Serialization } from '../src/sinks/sink.ts';
 import type { WriteMode } from '../src/targets/target.ts';
 import type { WritePosition, WriteReport, WriteRequest } from '../src/write/request.ts';
@@ -341,6 +341,8 @@ export interface SuccessReport extends ReportBase {
   /** Node file, then edge file; only with PROPERTY_GRAPH_MODE. Not part of `outputFileLocations`, whose readers expect statements. */
   readonly propertyGraphFileLocations?: readonly string[];
   readonly mappingFiles: readonly string[];
+  /** Joins in which some row found no partner; absent: there are none. */
+  readonly joins?: readonly Omit<JoinReport, 'id' | 'found'>[];
   /** URL of the provenance; absent: none was recorded. */
   readonly provenance?: string;
 }

@@ -27,6 +27,7 @@ import { formFor, openOutput, outputPathOf, refuseOverwritingInputs, STANDARD_OU
 import { declaredPrefixes } from '../options/prefixes.ts';
 import { graphHeaderOf, writeGraphFiles } from '../options/property-graph.ts';
 import { TargetFiles, WITH_PREFIXES } from '../options/targets.ts';
+import { FAIL_ON_VALUES, reasonsToFail } from '../report/fail-on.ts';
 import { peakMemoryBytes } from '../report/peak-memory.ts';
 import { RejectionLog, Rejections } from '../report/rejections.ts';
 import { printReport } from '../report/report.ts';
@@ -65,6 +66,13 @@ export const RUN: Command = {
       summary:
         'what happens when a value of a record is invalid; default strict, but skip for legacy RML. If strict is set, a reference that no record of JSON or XML has also ends the run',
     },
+    'fail-on': {
+      value: 'KIND',
+      choices: FAIL_ON_VALUES,
+      multiple: true,
+      summary:
+        'end with exit code 3 if a triples map gave no statement or a join found no partner for any row (empty), or a record was rejected (rejected); default none. The output is written all the same',
+    },
     'max-rejected': { value: 'N', summary: 'with skip and quarantine: give up after more than N rejected records' },
     rdf: {
       value: 'VERSION',
@@ -98,7 +106,7 @@ export const RUN: Command = {
   notes: `Rejected records go to FILE.rejected.ndjson under quarantine (rejected.ndjson when writing to standard output).
 What does not fit in memory goes to TMPDIR/quadmill-…, which is removed at the end; only a run that is killed leaves it.
 
-Exit codes: 0 done, 1 the run failed, 2 the command line or the mapping is wrong, 130 interrupted.
+Exit codes: 0 done, 1 the run failed, 2 the command line or the mapping is wrong, 3 done, but --fail-on applies, 130 interrupted.
 
   quadmill run mapping.ttl -o graph.nq
   quadmill run mapping.ttl --limit 20 --watch
@@ -129,6 +137,7 @@ async function startWatching(parsed: Parsed): Promise<number> {
   if (given !== undefined) throw new UsageError(`--watch writes no file, only what changes, in N-Quads: leave out --${given}`);
   if (parsed.value('on-error') === 'quarantine')
     throw new UsageError('--watch writes no file, also of rejected records: use --on-error skip');
+  if (parsed.has('fail-on')) throw new UsageError('--watch goes on after each run: leave out --fail-on');
   const request = { ...requestOf(parsed, parsed.positionals, databaseOf(parsed)), functions: await functionFilesOf(parsed) };
   if (request.inputs.some(({ url }) => url === STANDARD_INPUT))
     throw new UsageError('--watch reads inputs again, and standard input can be read once');
@@ -200,7 +209,9 @@ export async function executeRequest(request: RunRequest, parsed: Parsed, signal
   line.clear();
   printReport({ ...report, warnings: [...report.warnings, ...warnings] }, rejections, explainEmpty, request.firstRecords);
   if (parsed.has('stats')) printLine(JSON.stringify(statsOf(report)));
-  return EXIT.done;
+  const reasons = reasonsToFail(report, parsed.values('fail-on'));
+  for (const reason of reasons) printError(reason);
+  return reasons.length === 0 ? EXIT.done : EXIT.incomplete;
 }
 
 /** The path of the output, or `-`. @throws UsageError */

@@ -45,6 +45,7 @@ export function completedOutcome(payload: TransformPayload, result: TransformRes
       quads: report.quads,
       rejectedRecords: report.rejected,
       warnings: report.warnings,
+      ...(report.joins === undefined ? {} : { joins: report.joins.map(({ id: _, found: __, ...join }) => join) }),
     },
   };
 }

@@ -92,6 +92,8 @@ export interface Join {
   readonly on: readonly { readonly left: Expression; readonly right: Column }[];
   /** 0-based position of the pair among those of its left row. */
   readonly ordinal: Column | undefined;
+  /** For people, if the sides are views: their names. */
+  readonly views?: { readonly left: string; readonly right: string };
 }
 
 /** The distinct rows of these columns: the right side of joins. */

@@ -150,6 +150,7 @@ export type ObjectPlan =
   /** The terms of a join's build side with the keys of the record; `deferred`: found when both sides are complete. */
   | {
       readonly kind: 'join';
+      readonly operator: Join;
       readonly join: number;
       readonly keys: readonly Expression[];
       readonly deferred: boolean;
@@ -202,6 +203,7 @@ export function planAlgebra({ maps, checks }: Algebra, metadata: CatalogueMetada
       const objectPlan: ObjectPlan = isObjectOf(input, object)
         ? {
             kind: 'join',
+            operator: input,
             join: joinOf(input),
             keys: input.on.map(({ left }) => left),
             deferred: isDeferred(input),

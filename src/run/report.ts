@@ -20,6 +20,8 @@ export interface MappedRecords {
   readonly repeats: number;
   /** Statements in the spill, which may turn out to be new. */
   readonly undecided: number;
+  /** Of the joins that give it its rows. */
+  readonly before: readonly { readonly rows: number }[];
   /** A hint for the case of no records. */
   readonly hint: string | undefined;
   /** A statement was left out because the run had it already. */
@@ -67,11 +69,16 @@ function reportOf(program: MappedRecords): TriplesMapReport {
   };
 }
 
+/** Triples maps that made no statement. */
+export const emptyWarnings = (maps: readonly TriplesMapReport[]): readonly string[] =>
+  maps.flatMap(({ name, origin, empty }) => (empty === undefined ? [] : [`${origin}: ${name} gave no statement: ${empty}`]));
+
 /** undefined: it is to make none. */
 function reason(program: MappedRecords): string | undefined {
   const { triplesMap, records, rejected, withoutSubject, repeats } = program;
   const { source, subject, isPart, quotedOnly } = triplesMap;
   if (isPart && records === 0) return 'no record met the join conditions of its quoted triples';
+  if (records === 0 && program.before.some(({ rows }) => rows > 0)) return 'no row of its view is left after the joins of the view';
   if (records === 0) {
     const found = foundNothing(source);
     return program.hint === undefined ? found : `${found}. ${program.hint}`;

@@ -184,6 +184,28 @@ export interface TriplesMapReport {
   readonly empty: string | undefined;
 }
 
+/** A join of the mapping, and its rows without a partner. */
+export interface JoinReport {
+  /** The same for the documents, threads and slices of a run. */
+  readonly id: string;
+  /** `document:line:column`. */
+  readonly origin: string;
+  /** The triples map or view whose rows look for partners, and the one that has them. */
+  readonly child: string;
+  readonly parent: string;
+  /** `city = id`. */
+  readonly conditions: string;
+  /** Rows of the child, also those without a key. */
+  readonly rows: number;
+  /** Rows whose key no row of the parent has. */
+  readonly withoutPartner: number;
+  /** Whether some row has found a partner. */
+  readonly found: boolean;
+  /** Up to three keys of rows without a partner, and of the parent; as JSON strings. */
+  readonly childKeys: readonly string[];
+  readonly parentKeys: readonly string[];
+}
+
 /** A logical target of the mapping. */
 export interface TargetReport {
   /** IRI, or `_:label`. */
@@ -215,6 +237,11 @@ export interface RunReport {
   readonly bytesSpilled?: number;
   readonly seconds: number;
   readonly triplesMaps: readonly TriplesMapReport[];
+  /**
+   * Joins that the engine made and in which some row found no partner; of a slice, all joins. Those that a database made are not among them:
+   * if such a join has no pairs, its triples map is `empty`. Absent: there are none.
+   */
+  readonly joins?: readonly JoinReport[];
   /** Absent: the mapping has no logical targets. */
   readonly targets?: readonly TargetReport[];
   readonly warnings: readonly string[];

@@ -6,10 +6,11 @@ import type { QuadSink } from '../sinks/sink.ts';
 import { type FoundKeys, findKeyedMaps, NO_KEYS, withKeys } from './execute/file-keys.ts';
 import { openOutputs } from './execute/outputs.ts';
 import { executeScans, type ScansResult } from './execute/scans.ts';
+import { incompleteJoins, joinWarnings, mergeJoins } from './join/reports.ts';
 import { prepareInTime } from './prepare/in-time.ts';
 import type { PreparedRun } from './prepare/prepare.ts';
 import { mergeMaps } from './report.ts';
-import type { RunHooks, RunReport, RunRequest, SliceScan } from './request.ts';
+import type { JoinReport, RunHooks, RunReport, RunRequest, SliceScan } from './request.ts';
 import { type RunThreads, startThreads } from './threads/threads.ts';
 
 export { sliceRun } from './slices/slices.ts';
@@ -59,6 +60,7 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
     const counts = { records: sum((result) => result.records), quads: sum((result) => result.quads) };
     // The limits of the run apply to each thread.
     checkCounts(request.limits, counts);
+    const joins = mergeJoins(results.flatMap((result) => result.joins ?? []));
     return {
       ...counts,
       rejected: sum((result) => result.rejected),
@@ -67,8 +69,14 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
       bytesSpilled: sum((result) => result.bytesSpilled ?? 0),
       seconds: (performance.now() - started) / 1000,
       triplesMaps: mergeMaps(results.flatMap((result) => result.triplesMaps)),
+      ...joinsIn(slice === undefined ? incompleteJoins(joins) : joins),
       ...(targets.length === 0 ? {} : { targets }),
-      warnings: [...prepared.warnings, ...results.flatMap((result) => result.warnings)],
+      warnings: [
+        ...prepared.warnings,
+        ...results.flatMap((result) => result.warnings),
+        // Other slices may have other rows.
+        ...(slice === undefined ? joinWarnings(joins) : []),
+      ],
       ...(request.firstRecords === undefined ? {} : { cut: [...new Set(results.flatMap((result) => result.cut ?? []))] }),
       unmatched: results.find((result) => result.unmatched !== undefined)?.unmatched,
       mappings: prepared.documents,
@@ -78,6 +86,8 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
     await prepared.close();
   }
 }
+
+const joinsIn = (joins: readonly JoinReport[]): Pick<RunReport, 'joins'> => (joins.length === 0 ? {} : { joins });
 
 /** undefined: this thread executes the run. */
 async function threadsOf(request: RunRequest, prepared: PreparedRun, hooks: RunHooks): Promise<RunThreads | undefined> {

@@ -94,6 +94,29 @@ describe('a run that completes', () => {
     ]);
   });
 
+  test('reports rows that find no partner, and warns where none does, and of triples maps without statements', async () => {
+    await writeFile(at('join.ttl'), JOIN_MAPPING);
+    await writeFile(at('p.csv'), 'id,town\n1,b\n2,x\n');
+    const run = async (towns: string): Promise<Answer['body']> => {
+      await writeFile(at('t.csv'), towns);
+      const body = { inputFileURL: [at('t.csv'), at('p.csv')], logicalSource: ['towns.csv', 'http://example.com/PeopleSource'] };
+      return (await process_({ ...body, mappingURL: at('join.ttl') })).body;
+    };
+    const some = await run('code,name\nb,Bonn\n');
+    expect([some.joins, JSON.stringify(some.warnings)]).toEqual([
+      [expect.objectContaining({ rows: 2, withoutPartner: 1, childKeys: ['"x"'], parentKeys: ['"b"'] })],
+      expect.not.stringContaining('partner'),
+    ]);
+    const none = await run('code,name\nB,Bonn\n');
+    expect([none.joins, none.warnings]).toEqual([
+      [expect.objectContaining({ rows: 2, withoutPartner: 2, childKeys: ['"b"', '"x"'], parentKeys: ['"B"'] })],
+      expect.arrayContaining([
+        expect.stringMatching(/none of the 2 rows of .* found a partner/),
+        expect.stringMatching(/gave no statement: no object map had a value/),
+      ]),
+    ]);
+  });
+
   test('is started by GET as well', async () => {
     const query = new URLSearchParams({ inputFileURL: at('people.csv'), logicalSource: 'people.csv', mappingURL: at('csv.ttl') });
     expect(await linesOf(await ask(`${base()}/process?${query}`))).toEqual(PEOPLE_LINES);

@@ -322,6 +322,20 @@ describe('the report of a sliced run', () => {
     expect(sum.mappings).toEqual([{ url: 'm', sha256: 's' }]);
   });
 
+  test('adds up joins, and warns of one only if no slice has found a partner', () => {
+    const join = { id: 'j', origin: 'm:2:3', child: 'A', parent: 'B', conditions: 'a = b', rows: 4, withoutPartner: 2, found: true };
+    const keys = { childKeys: ['"1"', '"2"'], parentKeys: ['"8"'] };
+    const none = { ...join, ...keys, withoutPartner: 4, found: false };
+    const some = { ...join, childKeys: ['"2"', '"3"', '"4"'], parentKeys: ['"8"', '"9"'] };
+    const all = { ...join, id: 'k', withoutPartner: 0, childKeys: [], parentKeys: [] };
+    const { joins, warnings } = mergeReports([report({ joins: [none, all] }), report({ joins: [some] }), report({})], 1);
+    const sum = { rows: 8, withoutPartner: 6, found: true, childKeys: ['"1"', '"2"', '"3"'], parentKeys: ['"8"', '"9"'] };
+    expect([joins, warnings]).toEqual([[{ ...join, ...sum }], []]);
+    expect(mergeReports([report({ joins: [none] }), report({ joins: [none] })], 1).warnings).toEqual([
+      'm:2:3: none of the 8 rows of A found a partner in B by a = b: A has "1", "2", B has "8". Check the references of the join condition',
+    ]);
+  });
+
   test.each([
     ['nothing when one slice gave a statement', 1, undefined],
     ['why the slice with the most records gave nothing', 0, 'no object'],

@@ -5,7 +5,8 @@ import type { Execution, GraphFiles, SliceResult, TargetFile } from '../../queue
 import { Fault } from '../../src/core/fault.ts';
 import { checkCounts } from '../../src/core/limits.ts';
 import type { GraphCsvFiles } from '../../src/property-graph/csv/write.ts';
-import { commonFaults, limitWarnings, mergeMaps, warningsOf } from '../../src/run/report.ts';
+import { incompleteJoins, joinWarnings, mergeJoins } from '../../src/run/join/reports.ts';
+import { commonFaults, emptyWarnings, limitWarnings, mergeMaps, warningsOf } from '../../src/run/report.ts';
 import type { ErrorPolicy, RunReport } from '../../src/run/request.ts';
 import { partName } from '../../src/sinks/file.ts';
 import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../../src/sinks/sink.ts';
@@ -75,7 +76,12 @@ export async function publish(
     const graphWarnings = finished.propertyGraph?.warnings ?? [];
     const files = [...parts, ...targets, ...(graph ?? []).map(([part]) => part)];
     const bytesWritten = files.reduce((sum, { bytes }) => sum + bytes, 0);
-    const warnings = [...report.warnings, ...rejectionWarnings(report.rejected, first), ...graphWarnings];
+    const warnings = [
+      ...report.warnings,
+      ...limitWarnings(emptyWarnings(report.triplesMaps)),
+      ...rejectionWarnings(report.rejected, first),
+      ...graphWarnings,
+    ];
     const ofTargets = targets.length === 0 ? {} : { targets };
     return {
       report: { ...report, bytesWritten, warnings },
@@ -191,6 +197,8 @@ async function joinRejections({ output }: Task, results: readonly SliceResult[])
 export function mergeReports(results: readonly Pick<SliceResult, 'report'>[], seconds: number, onError?: ErrorPolicy): RunReport {
   const reports = results.map(({ report }) => report);
   const sum = (of: (report: RunReport) => number): number => reports.reduce((total, report) => total + of(report), 0);
+  const joins = mergeJoins(reports.flatMap((report) => report.joins ?? []));
+  const incomplete = incompleteJoins(joins);
   return {
     records: sum((report) => report.records),
     quads: sum((report) => report.quads),
@@ -200,9 +208,11 @@ export function mergeReports(results: readonly Pick<SliceResult, 'report'>[], se
     bytesSpilled: sum((report) => report.bytesSpilled ?? 0),
     seconds,
     triplesMaps: mergeMaps(reports.flatMap((report) => report.triplesMaps)),
+    ...(incomplete.length === 0 ? {} : { joins: incomplete }),
     warnings: [
       ...limitWarnings(reports.flatMap((report) => report.warnings)),
       ...warningsOf(commonFaults(reports.map(({ unmatched }) => unmatched)), onError),
+      ...joinWarnings(joins),
     ],
     mappings: [...new Map(reports.flatMap((report) => report.mappings).map((mapping) => [mapping.url, mapping])).values()],
   };

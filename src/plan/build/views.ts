@@ -150,6 +150,7 @@ export class ViewBuilder {
           right: (right.keys[i] as Project['keys'][number]).column,
         })),
         ordinal,
+        views: { left: view.name, right: parent.name },
       };
       rows = join;
       for (const [i, { name }] of fields.entries()) {

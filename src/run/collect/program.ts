@@ -26,6 +26,7 @@ import type { RowCollects, RunState, StatementOwner } from '../compile/program.t
 import { compileEnds, compileKeys } from '../compile/rule.ts';
 import { distinct, listOf, PIECE_STATEMENTS } from '../compile/texts.ts';
 import type { SpillSpace } from '../distinct/spill.ts';
+import { JoinCount, namedJoin } from '../join/counts.ts';
 import { type Multimap, type PairingMemory, pairTexts } from '../join/join.ts';
 import { unpackRow } from '../join/packed-row.ts';
 import { LineSorter } from './line-sorter.ts';
@@ -63,6 +64,7 @@ interface WaitingRule {
 
 /** A join that finds members at the end. */
 interface WaitingJoin {
+  readonly count: JoinCount;
   readonly join: number;
   readonly keys: TextOf;
   readonly children: Multimap;
@@ -89,6 +91,10 @@ export class CollectProgram implements RowCollects {
   readonly #order: Accessors['order'];
   readonly #parts: readonly Part[];
   readonly #joins: WaitingJoin[] = [];
+  readonly joins: JoinCount[] = [];
+  /** Those of `joins` that look up each row. */
+  readonly #probed: JoinCount[] = [];
+  readonly #name: string;
   readonly #rules: WaitingRule[] = [];
   readonly #sorter: LineSorter;
   /** The collection of the subject, which is read with it. */
@@ -96,8 +102,9 @@ export class CollectProgram implements RowCollects {
   /** A collection belongs to several of the parts: it is stated once. */
   readonly #shared: boolean;
 
-  constructor({ collects, subject }: MapPlan, rows: Accessors, state: CollectState, owner: StatementOwner) {
+  constructor({ map, collects, subject }: MapPlan, rows: Accessors, state: CollectState, owner: StatementOwner) {
     this.#state = state;
+    this.#name = map.name;
     this.#owner = owner;
     this.#order = rows.order;
     const parts = collects.map((plan) => this.#partOf(plan, rows));
@@ -121,9 +128,12 @@ export class CollectProgram implements RowCollects {
         operator.on.map(({ left }) => left),
         rows,
       );
-      if (!waits) return probing(joinIndexes[join] as Multimap, keys);
-      this.#joins.push({ join, keys, children: this.#state.openMultimap(), texts: null });
-      return () => [];
+      const index = joinIndexes[join] as Multimap;
+      const count = new JoinCount(namedJoin(operator, this.#name), index);
+      if (operator.on.length > 0) this.joins.push(count);
+      if (waits) this.#joins.push({ count, join, keys, children: this.#state.openMultimap(), texts: null });
+      else this.#probed.push(count);
+      return waits ? () => [] : probing(index, keys, count);
     };
     return {
       plan,
@@ -169,6 +179,7 @@ export class CollectProgram implements RowCollects {
       if (part.endTexts.length > 1) part.endTexts = [...new Set(part.endTexts)];
     }
     for (const { ends } of this.#rules) ends.read(record, position);
+    for (const count of this.#probed) count.settle();
     for (const join of this.#joins) join.texts = distinct(join.keys(record, position));
   }
 
@@ -221,7 +232,10 @@ export class CollectProgram implements RowCollects {
 
   #store(subjects: readonly string[], position: number): void {
     const place = this.#order(position);
-    for (const { children, texts } of this.#joins) for (const key of texts === null ? [] : listOf(texts)) children.add(key, place);
+    for (const { count, children, texts } of this.#joins) {
+      if (texts !== null) count.add(undefined, 1);
+      for (const key of texts === null ? [] : listOf(texts)) children.add(key, place);
+    }
     const row: StoredRow = [
       this.#rules.length === 0 ? [] : subjects,
       this.#rules.map(({ ends }) => [textsIn(ends.lead), textsIn(ends.tail)]),
@@ -232,9 +246,9 @@ export class CollectProgram implements RowCollects {
 
   /** The lines of all stored rows, in the order of the rows. */
   async *finish(memory: PairingMemory): AsyncIterable<string> {
-    for (const [number, { join, children }] of this.#joins.entries()) {
+    for (const [number, { join, children, count }] of this.#joins.entries()) {
       const parents = this.#state.joinIndexes[join] as Multimap;
-      for await (const [place, found] of pairTexts(children, parents, memory)) {
+      for await (const [place, found] of pairTexts(children, parents, memory, false, (key) => count.add(key, 0))) {
         for (const parent of found) {
           const { order, tokens } = parentOf(parent);
           this.#sorter.add(`${place} ${MEMBER} ${String(number).padStart(4, '0')} ${order} ${JSON.stringify(tokens)}\n`);
@@ -245,6 +259,8 @@ export class CollectProgram implements RowCollects {
     let row: StoredRow | undefined;
     let members: string[][] = [];
     let before = '';
+    /** Joins in which the row has met a parent. */
+    const met = new Set<number>();
     for await (const batch of this.#sorter.sorted()) {
       for (const line of batch) {
         const [place, tag] = [line.slice(0, line.indexOf(' ')), line[line.indexOf(' ') + 1]];
@@ -253,10 +269,16 @@ export class CollectProgram implements RowCollects {
           if (row !== undefined) yield* this.#stored(row);
           row = JSON.parse(text) as StoredRow;
           members = this.#membersIn(row);
+          met.clear();
         } else if (line !== before) {
           // A row that meets a parent by several keys has it once.
           const tokens = JSON.parse(text.slice(text.indexOf(' ', 5) + 1)) as string[];
-          (members[Number(text.slice(0, 4))] as string[]).push(...tokens);
+          const number = Number(text.slice(0, 4));
+          if (tokens.length > 0 && !met.has(number)) {
+            this.#joins[number]?.count.meet();
+            met.add(number);
+          }
+          (members[number] as string[]).push(...tokens);
         }
         before = line;
       }
@@ -323,15 +345,20 @@ function parentOf(text: string): { readonly order: string; readonly tokens: read
 }
 
 /** The subjects of the parents with the keys of a row, in the order of the parents. */
-function probing(index: Multimap, keys: TextOf): TokensOf {
+function probing(index: Multimap, keys: TextOf, count: JoinCount): TokensOf {
   return (record, position) => {
     const texts = keys(record, position);
-    if (texts === null) return [];
-    if (typeof texts === 'string') return textsIn(index.get(texts)).flatMap((text) => parentOf(text).tokens);
-    const found = new Set(texts.flatMap((key) => textsIn(index.get(key))));
-    return [...found]
-      .map(parentOf)
-      .sort((a, b) => (a.order < b.order ? -1 : 1))
-      .flatMap(({ tokens }) => tokens);
+    const tokens = texts === null ? [] : tokensIn(index, texts);
+    count.see(texts, textOf(tokens));
+    return tokens;
   };
+}
+
+function tokensIn(index: Multimap, keys: string | readonly string[]): readonly string[] {
+  if (typeof keys === 'string') return textsIn(index.get(keys)).flatMap((text) => parentOf(text).tokens);
+  const found = new Set(keys.flatMap((key) => textsIn(index.get(key))));
+  return [...found]
+    .map(parentOf)
+    .sort((a, b) => (a.order < b.order ? -1 : 1))
+    .flatMap(({ tokens }) => tokens);
 }

@@ -1,5 +1,6 @@
 /** The text around the objects of a rule, when it differs between records or the join is made at the end. */
 import type { Text, TextOf } from '../../terms/evaluate.ts';
+import type { DeferredCount } from '../join/counts.ts';
 import type { Around, Multimap } from '../join/join.ts';
 import { distinct, listOf } from './texts.ts';
 
@@ -57,6 +58,7 @@ export interface DeferredJoin {
   readonly distinct: boolean;
   /** Counts the statements; `once` returns only lines that the run does not have yet. */
   readonly program: { quads: number; once(line: string): string };
+  readonly count: DeferredCount | undefined;
 }
 
 /** No term contains an unescaped line feed. */

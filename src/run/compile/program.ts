@@ -5,12 +5,13 @@
  */
 import type { CustomFunctions } from '../../functions/definition.ts';
 import { formatOrigin } from '../../mapping/model/model.ts';
-import type { MapInfo } from '../../plan/algebra.ts';
+import type { Join, MapInfo } from '../../plan/algebra.ts';
 import { leavesOfMap, type MapPlan, type RulePlan } from '../../plan/plan.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
 import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
 import type { KeySet } from '../checks/key-set.ts';
 import { KNOWN, type MemoryBudget, NEW, type StatementSet, type Subjects, UNDECIDED, type Verdict } from '../distinct/distinct.ts';
+import { DeferredCount, JoinCount, namedJoin } from '../join/counts.ts';
 import type { Multimap } from '../join/join.ts';
 import { aroundOf, childrenOf, type DeferredJoin, Ends } from './ends.ts';
 import { type CompiledRule, compileEnds, compileKeys, compileRule, type ParentLists } from './rule.ts';
@@ -60,6 +61,8 @@ export interface RowCollects {
   readonly rows: Accessors;
   /** Number of collections, and of rules that were taken. */
   readonly count: number;
+  /** Of the joins that find members. */
+  readonly joins: readonly JoinCount[];
   /** Takes a rule whose statements must wait for the end. Returns false for any other rule. */
   takes(rule: RulePlan): boolean;
   /** Reads a row whose subject has been read. @throws Fault record/term */
@@ -84,6 +87,8 @@ interface DeferredRule {
   /** Where predicate and graph are constant, a known subject adds nothing: all of its records have the same key. */
   readonly keyed: boolean;
   readonly ends: Ends;
+  /** undefined: its rows without a partner are not counted. */
+  readonly count: DeferredCount | undefined;
 }
 
 /** A rule with constant text around its objects, or with `ends` that are evaluated per record. */
@@ -91,6 +96,7 @@ interface Rule extends Omit<CompiledRule, 'lead' | 'tail'> {
   readonly lead: string;
   readonly tail: string;
   readonly ends: Ends | undefined;
+  readonly count: JoinCount | undefined;
 }
 
 export class MapProgram {
@@ -107,6 +113,8 @@ export class MapProgram {
   repeats = 0;
   /** Statements in the spill: some may turn out to be new. */
   undecided = 0;
+  /** Of the joins that give it its rows, set by what reads them. */
+  before: readonly JoinCount[] = [];
   /** A hint for the case that there was no record. */
   hint: string | undefined;
   /** Whether a statement was left out as a duplicate. */
@@ -117,6 +125,10 @@ export class MapProgram {
   readonly #checks: readonly TextOf[];
   readonly #rules: readonly Rule[];
   readonly #deferred: readonly DeferredRule[];
+  /** By identity: joins of rules, whose rows without a partner are counted. */
+  readonly #joins = new Map<string, JoinCount>();
+  /** Those that look up each row. */
+  readonly #probed: readonly JoinCount[];
   readonly #texts: Text[];
   readonly #keys: Text[];
   readonly #table: Subjects | undefined;
@@ -151,13 +163,16 @@ export class MapProgram {
         const ends = new Ends(lead, tail);
         const own = ends.constant ? (tail as string) : undefined;
         const once = rule.distinct === 'subject' && object.keyedBy !== undefined;
-        const join: DeferredJoin = { join: object.join, children: state.openMultimap(), tail: own, distinct: once, program: this };
+        const counted = this.#countOf(object.operator, parents as Multimap);
+        const count = counted && new DeferredCount(counted, state.openMultimap);
+        const join: DeferredJoin = { join: object.join, children: state.openMultimap(), tail: own, distinct: once, program: this, count };
         state.deferred.push(join);
         const keyed = ends.constant && object.keyedBy === 'child';
-        deferred.push({ join, keys: compileKeys(object.keys, rows), slot: ends.constant && !keyed ? slots++ : -1, keyed, ends });
+        deferred.push({ join, keys: compileKeys(object.keys, rows), slot: ends.constant && !keyed ? slots++ : -1, keyed, ends, count });
         continue;
       }
-      const { lead, tail, text } = compileRule(rule, rows, parents);
+      const count = object.kind === 'join' ? this.#countOf(object.operator, parents as Multimap) : undefined;
+      const { lead, tail, text } = compileRule(rule, rows, parents, count);
       const overlapping = rule.distinct === 'overlapping';
       const slot = overlapping || rule.functionallyDependent ? -1 : slots++;
       const lists = overlapping || parents === undefined ? undefined : { index: parents, slot: slots++ };
@@ -171,10 +186,12 @@ export class MapProgram {
         lead: ends === undefined ? (lead as string) : '',
         tail: ends === undefined ? (tail as string) : '',
         ends,
+        count,
       });
     }
     this.#rules = rules;
     this.#deferred = deferred;
+    this.#probed = rules.flatMap(({ count }) => count ?? []);
     this.#varies = rules.some(({ ends }) => ends !== undefined) || deferred.some(({ ends }) => !ends.constant);
     this.#texts = new Array(rules.length).fill(null);
     this.#keys = new Array(deferred.length).fill(null);
@@ -226,16 +243,47 @@ export class MapProgram {
       for (let i = 0; i < rules.length; i++) (rules[i] as Rule).ends?.read(record, position);
       for (let i = 0; i < deferred.length; i++) (deferred[i] as DeferredRule).ends.read(record, position);
     }
+    for (let i = 0; i < this.#probed.length; i++) (this.#probed[i] as JoinCount).settle();
     if (this.#collects === undefined) return several ? this.#emitAll(subject) : this.#emit(subject as string);
     const { before, after } = this.#subject;
     const tokens = listOf(distinct(subject) as string | readonly string[]).map((one) => before + one + after);
     return this.#collects.with(several ? this.#emitAll(subject) : this.#emit(subject as string), tokens, position);
   }
 
-  /** The same as an earlier record: it adds nothing (`distinct/repeated-records.ts`). */
-  repeat(): void {
+  /**
+   * The same as an earlier record: it adds nothing (`distinct/repeated-records.ts`), and has a partner if the earlier one has.
+   *
+   * @param reread gives the record
+   */
+  repeat(reread: (() => unknown) | undefined, position: number): void {
     this.records++;
     this.repeats++;
+    for (const { count, text } of this.#rules) {
+      if (count === undefined || count.without === 0) continue;
+      text(reread?.(), position);
+      count.settle();
+    }
+    for (const { count, keys } of this.#deferred) {
+      if (count === undefined) continue;
+      for (const key of listOf(distinct(keys(reread?.(), position)) ?? [])) count.part(key, false);
+      count.settle();
+    }
+  }
+
+  /** The joins of its rules and collections. */
+  get joins(): readonly JoinCount[] {
+    const joins = [...this.#joins.values(), ...(this.#collects?.joins ?? [])];
+    for (const join of joins) join.rows = this.records - this.rejected;
+    return joins;
+  }
+
+  /** undefined: it has no condition, or another rule counts it. */
+  #countOf(join: Join, parents: Multimap): JoinCount | undefined {
+    if (join.on.length === 0) return undefined;
+    const count = new JoinCount(namedJoin(join, this.triplesMap.name), parents);
+    if (this.#joins.has(count.id)) return undefined;
+    this.#joins.set(count.id, count);
+    return count;
   }
 
   #emitAll(subject: string | readonly string[]): string | Iterable<string> {
@@ -243,7 +291,10 @@ export class MapProgram {
     if (this.#count() * subjects.length > PIECE_STATEMENTS) return this.#emitInPieces(subjects);
     let lines = '';
     if (this.#varies) for (const piece of this.#emitInPieces(subjects)) lines += piece;
-    else for (const one of subjects) lines += this.#emit(one);
+    else {
+      for (const one of subjects) lines += this.#emit(one, true);
+      this.#settleDeferred();
+    }
     return lines;
   }
 
@@ -300,13 +351,13 @@ export class MapProgram {
     return count;
   }
 
-  /** The lines of a subject, when predicates and graphs are constant. */
-  #emit(subject: string): string {
+  /** The lines of a subject, when predicates and graphs are constant. @param several the record may have other subjects, or several keys */
+  #emit(subject: string, several = false): string {
     const token = this.#subject.before + subject + this.#subject.after;
     const seen = this.#enter(subject, token);
     for (let i = 0; i < this.#deferred.length; i++) {
       const rule = this.#deferred[i] as DeferredRule;
-      this.#deferKeys(rule, token + rule.ends.lead, this.#keys[i] as Text, seen);
+      this.#deferKeys(rule, token + rule.ends.lead, this.#keys[i] as Text, seen, several);
     }
     const rules = this.#rules;
     let lines = '';
@@ -331,8 +382,10 @@ export class MapProgram {
       const seen = this.#enter(subject, token);
       for (let i = 0; i < this.#deferred.length; i++) {
         const rule = this.#deferred[i] as DeferredRule;
+        // A row whose predicate or graph has no value stores nothing, and may have no partner.
+        for (const key of rule.ends.constant ? [] : listOf(this.#keys[i] ?? [])) rule.count?.part(key, false);
         for (const child of rule.ends.constant ? [token + rule.ends.lead] : childrenOf(rule.ends, token)) {
-          this.#deferKeys(rule, child, this.#keys[i] as Text, seen);
+          this.#deferKeys(rule, child, this.#keys[i] as Text, seen, true);
           yield '';
         }
       }
@@ -349,6 +402,11 @@ export class MapProgram {
       }
       this.#leave(token);
     }
+    this.#settleDeferred();
+  }
+
+  #settleDeferred(): void {
+    for (let i = 0; i < this.#deferred.length; i++) (this.#deferred[i] as DeferredRule).count?.settle();
   }
 
   #enter(subject: string, token: string): Seen {
@@ -371,15 +429,20 @@ export class MapProgram {
   }
 
   /** Adds the child's text to its join, unless the first record of the subject has done so. */
-  #deferKeys({ join, slot, keyed }: DeferredRule, child: string, keys: Text, seen: Seen): void {
-    if (keys === null || (keyed && seen === KNOWN)) return;
+  #deferKeys({ join, slot, keyed, count }: DeferredRule, child: string, keys: Text, seen: Seen, several: boolean): void {
+    if (keys === null) return;
     if (typeof keys !== 'string') {
-      for (const key of keys) join.children.add(key, child);
+      for (const key of keys) {
+        const kept = !(keyed && seen === KNOWN) && join.children.add(key, child);
+        count?.part(key, kept);
+      }
       return;
     }
-    if (slot >= 0 && seen === KNOWN && (this.#table as Subjects).firstHad(slot, keys)) return;
+    const has = seen === KNOWN && (keyed || (slot >= 0 && (this.#table as Subjects).firstHad(slot, keys)));
     if (slot >= 0 && seen === NEW) (this.#table as Subjects).remember(slot, keys);
-    join.children.add(keys, child);
+    const kept = !has && join.children.add(keys, child);
+    if (several) count?.part(keys, kept);
+    else if (!kept) count?.repeat(keys);
   }
 
   /** The lines of a subject with objects of a rule; of a list, those in [`from`, `to`). */

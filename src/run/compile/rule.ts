@@ -4,6 +4,7 @@ import type { Expression } from '../../plan/algebra.ts';
 import type { RulePlan } from '../../plan/plan.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
 import { type Accessors, compileExpression, identity, mapText, type Text, type TextOf } from '../../terms/evaluate.ts';
+import type { JoinCount } from '../join/counts.ts';
 import { joinKey, type Multimap } from '../join/join.ts';
 import { type End, lineEnd } from './ends.ts';
 
@@ -55,11 +56,17 @@ function endOf({ constant, before, after, text }: CompiledTerm, lead: string, ta
  *
  * @param parents the complete join index of a join that is made record by record; `text` then gives the subjects of the parents, each
  * once. undefined for any other object
+ * @param count of the rows that find no parent; undefined: they are not counted
  * @throws Fault mapping/invalid, mapping/reference — the mapping cannot be compiled for this source. The closures throw record/term for an
  * invalid value
  */
-export function compileRule(rule: RulePlan, rows: Accessors, parents: Multimap | undefined): Pick<CompiledRule, 'lead' | 'tail' | 'text'> {
-  const object = compileObject(rule, rows, parents);
+export function compileRule(
+  rule: RulePlan,
+  rows: Accessors,
+  parents: Multimap | undefined,
+  count: JoinCount | undefined,
+): Pick<CompiledRule, 'lead' | 'tail' | 'text'> {
+  const object = compileObject(rule, rows, parents, count);
   return { lead: leadOf(rule, rows, object), tail: tailOf(rule, rows, object), text: object.text };
 }
 
@@ -72,7 +79,7 @@ export const compileEnds = (rule: RulePlan, rows: Accessors): Pick<CompiledRule,
 /** The parent's subject, which is available only as a whole. */
 const ANY: CompiledTerm = { before: '', after: '', constant: undefined, text: () => null };
 
-function compileObject(rule: RulePlan, rows: Accessors, parents: Multimap | undefined): CompiledTerm {
+function compileObject(rule: RulePlan, rows: Accessors, parents: Multimap | undefined, count: JoinCount | undefined): CompiledTerm {
   const { object } = rule;
   switch (object.kind) {
     case 'term':
@@ -80,7 +87,14 @@ function compileObject(rule: RulePlan, rows: Accessors, parents: Multimap | unde
     case 'join': {
       const keys = compileKeys(object.keys, rows);
       const index = parents as Multimap;
-      return { ...ANY, ...index.around, text: (record, position) => probe(index, keys(record, position)) };
+      const text: TextOf =
+        count === undefined
+          ? (record, position) => probe(index, keys(record, position))
+          : (record, position) => {
+              const texts = keys(record, position);
+              return count.see(texts, probe(index, texts));
+            };
+      return { ...ANY, ...index.around, text };
     }
   }
 }

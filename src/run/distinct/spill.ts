@@ -263,14 +263,26 @@ export class PairSpill {
     }
   }
 
-  /** The distinct pairs of a partition whose key is wanted, in batches. The partition is removed. */
-  async *takeDistinct(partition: number, budget: MemoryBudget, wanted: (key: string) => boolean): AsyncIterable<readonly Pair[]> {
+  /**
+   * The distinct pairs of a partition whose key is wanted, in batches. The partition is removed.
+   *
+   * @param each called with every pair of the partition
+   */
+  async *takeDistinct(
+    partition: number,
+    budget: MemoryBudget,
+    wanted: (key: string) => boolean,
+    each?: (key: string, text: string) => void,
+  ): AsyncIterable<readonly Pair[]> {
     if (this.isEmpty(partition)) return;
     const seen = tableFor(budget, this.seed);
     const overflow = new PairSpill(this.#space, nextSeed(this.seed), false);
     yield* eachOnce(
       this.read(partition),
-      ([key, text]) => (wanted(key) ? seen.addPair(key, text) : KNOWN),
+      ([key, text]) => {
+        each?.(key, text);
+        return wanted(key) ? seen.addPair(key, text) : KNOWN;
+      },
       ([key, text]) => overflow.add(key, text),
       this.#space,
     );

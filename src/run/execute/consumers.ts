@@ -11,6 +11,7 @@ import { RowCheck } from '../checks/row-check.ts';
 import { sortable } from '../collect/order.ts';
 import { BuildSide } from '../compile/build-side.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
+import type { JoinCount } from '../join/counts.ts';
 import type { Multimap } from '../join/join.ts';
 import type { RunRequest } from '../request.ts';
 import { nestedIn, Pipeline, type RecordAccess } from './pipeline.ts';
@@ -132,6 +133,12 @@ function consumersOf(programs: readonly MapProgram[], sides: readonly BuildSide[
 /** The triples maps among consumers. */
 export const programsOf = ({ records, pipelines }: Consumers): readonly MapProgram[] =>
   [...records, ...pipelines.flatMap(({ consumers }) => consumers)].flatMap(({ program }) => program ?? []);
+
+/** The joins of triples maps, and those that give them their rows. */
+export const joinsOf = (consumers: Consumers): readonly JoinCount[] => [
+  ...programsOf(consumers).flatMap(({ joins }) => joins),
+  ...consumers.pipelines.flatMap(({ pipeline }) => pipeline.joins),
+];
 
 /**
  * Whether an invalid term is reported where the records of the triples map are read: not for pairs that a database has joined, nor for rows

@@ -16,9 +16,10 @@ import { ReservedBudget } from '../distinct/distinct.ts';
 import { mayLeaveOutRepeats } from '../distinct/repeated-records.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
 import { type Multimap, pairTexts } from '../join/join.ts';
+import { joinReports } from '../join/reports.ts';
 import { pairWarnings, warningsOf } from '../report.ts';
-import type { RunHooks, RunReport, RunRequest } from '../request.ts';
-import { type Consumer, type Consumers, compileConsumers, type Fed, fill, isReportedElsewhere, programsOf } from './consumers.ts';
+import type { JoinReport, RunHooks, RunReport, RunRequest } from '../request.ts';
+import { type Consumer, type Consumers, compileConsumers, type Fed, fill, isReportedElsewhere, joinsOf, programsOf } from './consumers.ts';
 import type { Pipeline } from './pipeline.ts';
 import { before, recordsRead } from './preview.ts';
 import { ReifiedLines } from './reified-lines.ts';
@@ -96,6 +97,8 @@ export class Execution {
   readonly #startedAt: number;
   /** Pipelines with rows that wait for the right side of a join. */
   readonly #unfinished: Fed[] = [];
+  /** What each scan fed. */
+  readonly #joined: (readonly Consumers[])[] = [];
   /** Number of scans that were begun. */
   #scans = 0;
   /** The current input. */
@@ -146,6 +149,11 @@ export class Execution {
     return this.programs.reduce((sum, program) => sum + program.quads, this.#drained + (this.#reified?.count ?? 0));
   }
 
+  /** All joins; of inputs of which records were left out, none. */
+  get joins(): readonly JoinReport[] {
+    return this.cut.size > 0 ? [] : joinReports(this.#joined.map((consumers) => consumers.flatMap(joinsOf)));
+  }
+
   /** Reads the records of a scan once, for all of its triples maps and joins, and closes it. */
   async scan(plan: ScanPlan, { scan, batches, name, typed, recordsFrom, close }: OpenedScan): Promise<void> {
     const { slice: share } = this.#request;
@@ -164,6 +172,7 @@ export class Execution {
         program.scan = this.#scans;
         this.programs.push(program);
       }
+      this.#joined.push(consumers);
       if (mayLeaveOutRepeats(plan, this.#plan, this.#request, this.#hooks))
         this.#repeats = scan.leaveOutRepeats?.(this.#state.seed, (bytes) => memory.take(bytes));
       if (this.#request.looksForRepeats === true) this.#repeats?.look();
@@ -295,7 +304,7 @@ export class Execution {
         let record = records[i];
         if (record === REPEATED) {
           if (this.rejected === rejectedBefore) {
-            program?.repeat();
+            program?.repeat(reread && (() => reread(i)), first + i);
             continue;
           }
           // The same as one that was rejected, perhaps.
@@ -437,10 +446,11 @@ export class Execution {
   }
 
   async #pair(join: DeferredJoin): Promise<void> {
-    const { children, program, distinct } = join;
+    const { children, program, distinct, count } = join;
     const parents = this.#state.joinIndexes[join.join] as Multimap;
+    const memory = { budget: this.#state.budget, space: this.#spill.space };
     let pairs = 0;
-    for await (const [child, found] of pairTexts(children, parents, { budget: this.#state.budget, space: this.#spill.space })) {
+    for await (const [child, found] of pairTexts(children, parents, memory, false, count?.missed)) {
       const { before, after } = aroundParents(join, child, parents.around);
       if (distinct) program.quads += found.length;
       for (const parent of found) {
@@ -449,6 +459,7 @@ export class Execution {
         if (++pairs % BATCH_PAIRS === 0) await this.#yieldToEventLoop();
       }
     }
+    await count?.finish(parents, memory, pairs > 0);
     await this.#yieldToEventLoop();
   }
 

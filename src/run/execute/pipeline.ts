@@ -18,6 +18,7 @@ import type { Unmatched } from '../checks/unmatched.ts';
 import { sortable } from '../collect/order.ts';
 import { BuildSide } from '../compile/build-side.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
+import { JoinCount, namedJoin } from '../join/counts.ts';
 import type { Multimap, PairingMemory } from '../join/join.ts';
 import type { Cell } from '../join/packed-row.ts';
 import {
@@ -51,6 +52,8 @@ export class Pipeline {
   readonly checks: readonly RowCheck[];
   /** Joins (by index) whose build side the rows fill. */
   readonly fills: readonly number[];
+  /** Of the joins among its steps; none where the rows are checked alone, since checks say what they miss. */
+  readonly joins: JoinCount[] = [];
   readonly #slots = new Map<Column, number>();
   readonly #watches: (() => readonly Unmatched[])[] = [];
   /** By the column of items and a reference: where the mapping has it. */
@@ -72,9 +75,10 @@ export class Pipeline {
     this.#row = new Array(this.#slots.size + 1).fill(null);
     const nested = new Map<Column, NestedRecords>();
     const rows = this.#accessors(records, nested);
-    this.#steps = plan.steps.map((step, at) => this.#compile(step, rows, records, nested, readAfter(plan, at, projects, checks)));
+    this.#steps = plan.steps.map((step, at) => this.#compile(step, plan, rows, records, nested, readAfter(plan, at, projects, checks)));
     const access: Accessors = this.#steps.some(({ waits }) => waits) ? { ...rows, unordered: true } : rows;
     this.programs = plan.maps.map((map) => new MapProgram(map, access, state));
+    for (const program of this.programs) program.before = this.joins;
     this.buildSides = plan.buildSides.map((join) => new BuildSide(projects[join] as Project, state.joinIndexes[join] as Multimap, rows));
     this.checks = plan.checks.map((index) => new RowCheck(checks[index] as Check, rows, records.input, state.keys[index]));
   }
@@ -155,7 +159,21 @@ export class Pipeline {
     return slot;
   }
 
-  #compile(step: StepPlan, rows: Accessors, records: RecordAccess, nested: Map<Column, NestedRecords>, after: readonly Leaf[]): Step {
+  #countOf({ operator, join }: Extract<StepPlan, { kind: 'join' }>, { maps, buildSides }: PipelinePlan): JoinCount | undefined {
+    if (operator.on.length === 0 || maps.length + buildSides.length === 0) return undefined;
+    const count = new JoinCount(namedJoin(operator, maps[0]?.map.name ?? ''), this.#state.joinIndexes[join] as Multimap);
+    this.joins.push(count);
+    return count;
+  }
+
+  #compile(
+    step: StepPlan,
+    plan: PipelinePlan,
+    rows: Accessors,
+    records: RecordAccess,
+    nested: Map<Column, NestedRecords>,
+    after: readonly Leaf[],
+  ): Step {
     switch (step.kind) {
       case 'unnest':
         return this.#compileUnnest(step.operator, rows, records, nested);
@@ -174,7 +192,7 @@ export class Pipeline {
         const lost = after.find((leaf) => leaf.kind === 'read');
         if (lost !== undefined) throw new Error(`a join does not keep ${lost.kind === 'read' ? nameOf(lost) : ''}`);
         const left = kept.filter((column) => !given.has(column)).map((column) => this.#slotOf(column));
-        return new JoinStep(step, left, (column) => this.#slotOf(column), rows, this.#state, this.#place);
+        return new JoinStep(step, left, (column) => this.#slotOf(column), rows, this.#state, this.#place, this.#countOf(step, plan));
       }
     }
   }

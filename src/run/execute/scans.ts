@@ -27,7 +27,7 @@ const NEVER = new AbortController().signal;
 
 export type ScansResult = Pick<
   RunReport,
-  'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesSpilled' | 'triplesMaps' | 'warnings' | 'cut' | 'unmatched'
+  'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesSpilled' | 'triplesMaps' | 'joins' | 'warnings' | 'cut' | 'unmatched'
 >;
 
 /** Another one for each run, and the same one for each of its attempts. */
@@ -126,7 +126,7 @@ export async function executeScans(
   }
   const { records, quads, rejected, bytesRead, programs, warnings, cut, unmatched } = execution;
   const report = { records, quads, rejected, bytesRead, bytesSpilled: space.bytes, cut: [...cut] };
-  return { ...report, triplesMaps: reportsOf(programs), warnings, unmatched };
+  return { ...report, triplesMaps: reportsOf(programs), joins: execution.joins, warnings, unmatched };
 }
 
 const stateOf = ({ overlapping, openSubjects, openStatements, undecided }: SharedTables, space: SpillSpace): Partial<RunState> => ({

@@ -8,6 +8,7 @@ import { sortable } from '../collect/order.ts';
 import type { RunState } from '../compile/program.ts';
 import { compileKeys } from '../compile/rule.ts';
 import { distinct, listOf } from '../compile/texts.ts';
+import type { JoinCount } from '../join/counts.ts';
 import { type Match, type Multimap, type PairingMemory, pairTexts } from '../join/join.ts';
 import { type Cell, packRow, unpackRow } from '../join/packed-row.ts';
 import { unitedByRow } from './several-keys.ts';
@@ -89,8 +90,10 @@ export class JoinStep implements Step {
   readonly #state: RunState;
   readonly #probes: boolean;
   readonly #place: Place;
+  readonly #count: JoinCount | undefined;
   #passed = 0;
 
+  /** @param count of the rows of the left side that match none; undefined: they are not counted */
   constructor(
     { operator: { type, on, right, columns, ordinal }, join, deferred }: Extract<StepPlan, { kind: 'join' }>,
     left: readonly number[],
@@ -98,8 +101,10 @@ export class JoinStep implements Step {
     rows: Accessors,
     state: RunState,
     place: Place,
+    count: JoinCount | undefined,
   ) {
     this.#place = place;
+    this.#count = count;
     this.outer = type === 'left';
     this.#join = join;
     this.#state = state;
@@ -123,6 +128,7 @@ export class JoinStep implements Step {
 
   *run(row: Row): Iterable<undefined> {
     const keys = this.#keys(row, row[POSITION] as number);
+    if (this.#count !== undefined) this.#count.rows++;
     if (this.#probes) {
       if (keys !== null) yield* this.#probe(row, keys);
       else if (this.outer) yield* this.#unmatched(row);
@@ -140,7 +146,9 @@ export class JoinStep implements Step {
 
   *#probe(row: Row, keys: string | readonly string[]): Iterable<undefined> {
     const found = typeof keys === 'string' ? this.#index.get(keys) : this.#union(keys);
+    this.#count?.see(keys, found);
     if (found === null) {
+      this.#count?.settle();
       if (this.outer) yield* this.#unmatched(row);
       return;
     }
@@ -201,10 +209,20 @@ export class JoinStep implements Step {
 
   /** The matches of the rows that wait, once the right side is complete. Consumes them. */
   async *matches({ left, several }: Waiting, memory: PairingMemory): AsyncIterable<Match> {
-    yield* pairTexts(left, this.#index, memory, this.outer);
+    const count = this.#count;
+    const found = (match: Match): Match => {
+      if (count !== undefined && match[1].length > 0) count.found = true;
+      return match;
+    };
+    for await (const match of pairTexts(left, this.#index, memory, this.outer, count && ((key) => count.add(key, 1)))) yield found(match);
     if (several === undefined) return;
     const order = this.#counts ? orderOf : () => '';
-    yield* unitedByRow(pairTexts(several, this.#index, memory, this.outer), order, memory);
+    const all = this.outer || count !== undefined;
+    const pairs = pairTexts(several, this.#index, memory, all, count && ((key) => count.add(key, 0)));
+    for await (const match of unitedByRow(pairs, order, memory)) {
+      if (match[1].length === 0) count?.add(undefined, 1);
+      if (match[1].length > 0 || this.outer) yield found(match);
+    }
   }
 
   /** The rows of a stored left row and some right rows. */

@@ -8,7 +8,7 @@
 
 import { detach } from '../../core/text.ts';
 import type { Text } from '../../terms/evaluate.ts';
-import { HashSet, type MemoryBudget, NEW, ReservedBudget, UNDECIDED } from '../distinct/distinct.ts';
+import { HashSet, KNOWN, type MemoryBudget, NEW, ReservedBudget, UNDECIDED, type Verdict } from '../distinct/distinct.ts';
 import { nextSeed, type Pair, PairSpill, type SpillSpace } from '../distinct/spill.ts';
 
 /** Approximate overhead of a map entry and of a string, without its characters. */
@@ -20,6 +20,8 @@ const STEP_BYTES = 1 << 20;
 const RESERVE_BYTES = 4 * STEP_BYTES;
 /** Size of the blocks in which the parents of one key are held, when they do not fit at once. */
 const BLOCK_CHARACTERS = 1 << 20;
+/** Keys of texts in files that are remembered as examples. */
+const FIRST_KEYS = 3;
 
 /** The constant text before and after each of some texts. */
 export interface Around {
@@ -47,6 +49,8 @@ export class Multimap {
   /** Texts that came after those in memory and before the next flush: the texts of a key keep their order in the file. */
   #arrived: (readonly [key: string, text: string])[] | undefined;
   #onlyKey: string | undefined;
+  /** Once the texts are in files: some of the keys. */
+  #firstKeys: readonly string[] = [];
 
   constructor(budget: MemoryBudget, space: SpillSpace, seed: number) {
     this.#budget = budget;
@@ -65,22 +69,29 @@ export class Multimap {
     return this.#onlyKey;
   }
 
-  /** Both strings may be slices of a batch: they are copied before they are kept. */
-  add(key: string, text: string): void {
-    if (this.#spill === undefined && this.#put(key, text)) {
-      if (this.#usedBytes <= this.#takenBytes) return;
+  /** Both strings may be slices of a batch: they are copied before they are kept. Returns false if the key has the text already. */
+  add(key: string, text: string): boolean {
+    const verdict = this.#spill === undefined ? this.#put(key, text) : UNDECIDED;
+    if (verdict !== UNDECIDED) {
+      if (this.#usedBytes <= this.#takenBytes) return verdict === NEW;
       if (this.#budget.take(STEP_BYTES)) this.#takenBytes += STEP_BYTES;
       else this.#spillLater();
-      return;
+      return verdict === NEW;
     }
     const spill = this.#spillLater();
     if (this.#onlyKey !== undefined && this.#onlyKey !== key) this.#onlyKey = undefined;
     if (this.#arrived === undefined) spill.add(key, text);
     else this.#arrived.push([key, text]);
+    return true;
   }
 
   get(key: string): Text {
     return this.#texts.get(key) ?? null;
+  }
+
+  /** At most so many keys: the first ones. */
+  someKeys(count: number): readonly string[] {
+    return this.#spill === undefined ? firstOf(this.#texts.keys(), count) : this.#firstKeys.slice(0, count);
   }
 
   /** The index of a list that `get` returned, from 0; -1 for any other. */
@@ -128,6 +139,7 @@ export class Multimap {
     const spill = new PairSpill(this.#space, this.#seed);
     this.#spill = spill;
     this.#arrived = [];
+    this.#firstKeys = firstOf(this.#texts.keys(), FIRST_KEYS);
     if (this.#texts.size === 1) [this.#onlyKey] = this.#texts.keys();
     this.#space.moveLater(async () => {
       this.#lists.length = 0;
@@ -147,16 +159,16 @@ export class Multimap {
     return spill;
   }
 
-  /** Returns false if it cannot be decided whether the text is new. */
-  #put(key: string, text: string): boolean {
+  /** Whether the text is new; `UNDECIDED`: it was not kept. */
+  #put(key: string, text: string): Verdict {
     const held = this.#texts.get(key);
     if (held === undefined) {
       this.#texts.set(detach(key), this.#keep(text));
       this.#usedBytes += key.length + KEY_BYTES;
-      return true;
+      return NEW;
     }
     if (typeof held === 'string') {
-      if (text === held) return true;
+      if (text === held) return KNOWN;
       const list = [held];
       this.#texts.set(key, list);
       this.#numbers.set(list, this.#lists.length);
@@ -164,29 +176,28 @@ export class Multimap {
       this.#usedBytes += KEY_BYTES;
       return this.#append(key, list, text);
     }
-    return text === held[0] || this.#append(key, held, text);
+    return text === held[0] ? KNOWN : this.#append(key, held, text);
   }
 
   /**
    * Adds a text to a list that may have it. A text that is greater than the last of an ascending list is greater than all of them, so it is
    * new: files are often in the order of their keys. The first that is not makes the set of the texts of the list.
    */
-  #append(key: string, list: string[], text: string): boolean {
+  #append(key: string, list: string[], text: string): Verdict {
     const last = list[list.length - 1] as string;
-    if (text === last) return true;
+    if (text === last) return KNOWN;
     if (!this.#unordered.has(list)) {
       if (isBefore(last, text)) {
         list.push(this.#keep(text));
-        return true;
+        return NEW;
       }
-      for (const one of list) if (this.#listed.addPair(key, one) === UNDECIDED) return false;
+      for (const one of list) if (this.#listed.addPair(key, one) === UNDECIDED) return UNDECIDED;
       this.#unordered.add(list);
       this.#usedBytes += KEY_BYTES;
     }
     const verdict = this.#listed.addPair(key, text);
-    if (verdict !== NEW) return verdict !== UNDECIDED;
-    list.push(this.#keep(text));
-    return true;
+    if (verdict === NEW) list.push(this.#keep(text));
+    return verdict;
   }
 
   #keep(text: string): string {
@@ -197,6 +208,15 @@ export class Multimap {
 
 /** A total order, in which `9` is before `10`: so a list in which each text is before the next has no duplicates. */
 const isBefore = (one: string, other: string): boolean => one.length < other.length || (one.length === other.length && one < other);
+
+function firstOf(keys: Iterable<string>, count: number): readonly string[] {
+  const first: string[] = [];
+  for (const key of keys) {
+    if (first.length === count) break;
+    first.push(key);
+  }
+  return first;
+}
 
 const listOf = (texts: string | readonly string[]): readonly string[] => (typeof texts === 'string' ? [texts] : texts);
 
@@ -211,18 +231,29 @@ export interface PairingMemory {
   readonly space: SpillSpace;
 }
 
+/** Called with each text that was added to the children with a key that no parent has; equal ones that went to files each count. */
+export type Miss = (key: string, text: string) => void;
+
 interface Pairing extends PairingMemory {
   /** Whether children without parents are wanted. */
   readonly outer: boolean;
+  readonly miss: Miss | undefined;
 }
 
 /**
  * Every pair of texts with a common key, once per key. Consumes the children.
  *
  * @param outer also every child whose key no parent has
+ * @param miss undefined: such children are not counted
  */
-export async function* pairTexts(children: Multimap, parents: Multimap, memory: PairingMemory, outer = false): AsyncIterable<Match> {
-  const pairing = { ...memory, outer };
+export async function* pairTexts(
+  children: Multimap,
+  parents: Multimap,
+  memory: PairingMemory,
+  outer = false,
+  miss?: Miss,
+): AsyncIterable<Match> {
+  const pairing = { ...memory, outer, miss };
   if (parents.spilled) yield* pairSpilled(await children.spillOver(), await parents.spillOver(), pairing);
   else if (children.spilled) {
     const spill = await children.spillOver();
@@ -230,6 +261,7 @@ export async function* pairTexts(children: Multimap, parents: Multimap, memory: 
   } else {
     for (const [key, texts] of children.entries()) {
       const found = parents.get(key);
+      if (found === null && miss !== undefined) for (const text of texts) miss(key, text);
       if (found === null && !outer) continue;
       const list = found === null ? [] : listOf(found);
       for (const child of texts) yield [child, list, 0];
@@ -240,10 +272,10 @@ export async function* pairTexts(children: Multimap, parents: Multimap, memory: 
 
 /** Pairs two spilled sides, one partition at a time. */
 async function* pairSpilled(children: PairSpill, parents: PairSpill, pairing: Pairing): AsyncIterable<Match> {
-  const { budget, space, outer } = pairing;
+  const { budget, space, outer, miss } = pairing;
   const seed = nextSeed(parents.seed);
   for (let partition = 0; partition < PairSpill.partitions; partition++) {
-    if (children.isEmpty(partition) || (parents.isEmpty(partition) && !outer)) continue;
+    if (children.isEmpty(partition) || (parents.isEmpty(partition) && !outer && miss === undefined)) continue;
     const index = new Multimap(new ReservedBudget(RESERVE_BYTES, budget), space, seed);
     await copy(parents, partition, index, space);
     if (!index.spilled) yield* probe(children, partition, index, pairing);
@@ -267,10 +299,14 @@ async function copy(from: PairSpill, partition: number, to: Multimap | PairSpill
 }
 
 /** Pairs a partition of the children with parents in memory. */
-async function* probe(children: PairSpill, partition: number, parents: Multimap, { budget, outer }: Pairing): AsyncIterable<Match> {
+async function* probe(children: PairSpill, partition: number, parents: Multimap, { budget, outer, miss }: Pairing): AsyncIterable<Match> {
+  const look = (key: string, text: string): void => {
+    if (parents.get(key) === null) miss?.(key, text);
+  };
   // Without the set of processed children, a repeated child would make all of its pairs again.
   const seen = new ReservedBudget(RESERVE_BYTES, budget);
-  for await (const pairs of children.takeDistinct(partition, seen, (key) => outer || parents.get(key) !== null)) {
+  const wanted = (key: string): boolean => outer || parents.get(key) !== null;
+  for await (const pairs of children.takeDistinct(partition, seen, wanted, miss && look)) {
     for (const [key, child] of pairs) {
       const found = parents.get(key);
       yield [child, found === null ? [] : listOf(found), 0];
@@ -284,11 +320,15 @@ async function* pairBlocks(
   children: PairSpill,
   partition: number,
   parents: PairSpill,
-  { budget, space, outer }: Pairing,
+  { budget, space, outer, miss }: Pairing,
 ): AsyncIterable<Match> {
   const reserved = (): MemoryBudget => new ReservedBudget(RESERVE_BYTES, budget);
   const own = new PairSpill(space, parents.seed);
-  for await (const pairs of children.takeDistinct(partition, reserved(), (other) => outer || other === key)) {
+  const look = (other: string, text: string): void => {
+    if (other !== key) miss?.(other, text);
+  };
+  const wanted = (other: string): boolean => outer || other === key;
+  for await (const pairs of children.takeDistinct(partition, reserved(), wanted, miss && look)) {
     for (const [other, child] of pairs) {
       if (other === key) own.add(key, child);
       else yield [child, [], 0];

@@ -8,9 +8,10 @@ import { SharedHashSet, SharedMemory, SharedSubjectTable } from '../distinct/sha
 import { SpillSpace, spillName } from '../distinct/spill.ts';
 import { executeScans, type Shared, type SharedTables } from '../execute/scans.ts';
 import { Multimap } from '../join/join.ts';
+import { mergeJoins } from '../join/reports.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
-import type { RunRequest } from '../request.ts';
-import type { SharedGroup } from './messages.ts';
+import type { JoinReport, RunRequest } from '../request.ts';
+import type { BuiltSides, SharedGroup } from './messages.ts';
 import { UndecidedSender } from './undecided.ts';
 
 /** Tables of a triples map: its subjects, and the statements that these do not decide on. */
@@ -67,29 +68,25 @@ export class GroupTables {
    *
    * Every thread reads the same versions of the same documents in the same order, so all have the same lists with the same numbers: what one
    * remembers of a subject's list means the same to the others.
-   *
-   * @returns also the faults of references that no record of the sides has
    */
-  async build(
-    prepared: PreparedRun,
-    request: RunRequest,
-    { index, seed, builds }: SharedGroup,
-  ): Promise<{ readonly spilled: boolean; readonly unmatched: readonly FaultData[] }> {
+  async build(prepared: PreparedRun, request: RunRequest, { index, seed, builds }: SharedGroup): Promise<BuiltSides> {
     const plan = sidesAlone(prepared.plan);
     const space = new SpillSpace(join(request.spillDirectory, spillName(request.runId, `sides-${index}-${threadId}`)));
     this.#space = space;
     const joinIndexes = plan.joins.map(() => new Multimap(this.#budget, space, seed ^ 0x1b873593));
     const joins = { joinIndexes, complete: new Set<number>() };
     const unmatched: FaultData[] = [];
+    const reports: JoinReport[] = [];
     for (const build of builds) {
       const result = await executeScans(request, { ...prepared, plan }, [build], NO_STATEMENTS, {}, { budget: this.#budget, joins });
       unmatched.push(...(result.unmatched?.faults ?? []));
+      reports.push(...(result.joins ?? []));
       await space.flush();
     }
     const spilled = joinIndexes.some((one) => one.spilled);
     this.#joins = joins;
     if (spilled) await this.drop();
-    return { spilled, unmatched };
+    return { spilled, unmatched, joins: mergeJoins(reports) };
   }
 
   async drop(): Promise<void> {

@@ -3,7 +3,7 @@ import type { FaultData } from '../../core/fault.ts';
 import type { Packed } from '../../core/secret.ts';
 import type { FoundKeys } from '../execute/file-keys.ts';
 import type { ScansResult } from '../execute/scans.ts';
-import type { Progress, Rejection, RunRequest, SliceScan } from '../request.ts';
+import type { JoinReport, Progress, Rejection, RunRequest, SliceScan } from '../request.ts';
 
 export interface ThreadData {
   readonly request: Packed<RunRequest>;
@@ -35,6 +35,16 @@ export interface Unit {
   readonly group: SharedGroup | undefined;
 }
 
+/** What filling the join indexes of a group has given. */
+export interface BuiltSides {
+  /** They do not fit in memory, and nothing was kept. */
+  readonly spilled: boolean;
+  /** References that no record has. */
+  readonly unmatched: readonly FaultData[];
+  /** Joins of the rows that fill the indexes. */
+  readonly joins: readonly JoinReport[];
+}
+
 export type ToMapper =
   /** What `findKeyedMaps` has found: units behind this compare no subjects where there is a key. */
   | { readonly kind: 'keys'; readonly keys: FoundKeys }
@@ -53,8 +63,7 @@ export type ToThread =
   | { readonly kind: 'end' };
 
 export type FromMapper =
-  /** `spilled`: the join indexes do not fit in memory, and nothing was kept. `unmatched`: references that no record has. */
-  | { readonly kind: 'built'; readonly spilled: boolean; readonly unmatched: readonly FaultData[] }
+  | ({ readonly kind: 'built' } & BuiltSides)
   /** One-byte text: whole lines. */
   | { readonly kind: 'lines'; readonly bytes: Uint8Array }
   /** One-byte text: what no table of the group could decide, see `Undecided`. */

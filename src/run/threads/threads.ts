@@ -14,7 +14,7 @@ import type { ScansResult } from '../execute/scans.ts';
 import { isParquet } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { commonFaults, limitWarnings, warningsOf } from '../report.ts';
-import type { Progress, RunHooks, RunRequest } from '../request.ts';
+import type { JoinReport, Progress, RunHooks, RunRequest } from '../request.ts';
 import { LongRecords } from './long-records.ts';
 import { type Member, MemberHere, MemberThread } from './members.ts';
 import type { FromThread, SharedGroup, ThreadData, Unit } from './messages.ts';
@@ -83,6 +83,8 @@ export class RunThreads {
   readonly #undecided = new Map<number, Undecided>();
   /** By place: references that no record of a side has. */
   readonly #unmatched = new Map<string, FaultData>();
+  /** By id: joins of the rows that fill join indexes, of which each thread reads all. */
+  readonly #joinsOfSides = new Map<string, JoinReport>();
   readonly #ended: Promise<void>;
   /** Settle `#ended`: all units have been executed, or the first fault of any thread. */
   #resolve: () => void = () => undefined;
@@ -246,6 +248,7 @@ export class RunThreads {
         return;
       case 'built':
         for (const fault of message.unmatched) this.#unmatched.set(JSON.stringify(fault.place), fault);
+        if (!message.spilled) for (const join of message.joins) this.#joinsOfSides.set(join.id, join);
         this.#built(member, message.spilled);
         return;
       case 'done':
@@ -404,7 +407,10 @@ export class RunThreads {
     for (const [place, fault] of this.#unmatched) if (!places.has(place)) faults.push(Fault.from(fault));
     const warnings = [...limitWarnings(results.flatMap((result) => result.warnings)), ...warningsOf(faults, this.#request.onError)];
     const bytesSpilled = [...this.#undecided.values()].reduce((sum, { bytes }) => sum + bytes, 0);
-    const rest: ScansResult = { records: 0, quads: drained, rejected: 0, bytesRead: 0, bytesSpilled, triplesMaps: [], warnings };
+    // Those of which the rows feed triples maps as well were counted there.
+    const counted = new Set(results.flatMap(({ joins }) => joins?.map(({ id }) => id) ?? []));
+    const joins = [...this.#joinsOfSides.values()].filter(({ id }) => !counted.has(id));
+    const rest: ScansResult = { records: 0, quads: drained, rejected: 0, bytesRead: 0, bytesSpilled, triplesMaps: [], joins, warnings };
     return [...results.map((result) => ({ ...result, warnings: [], unmatched: undefined })), rest];
   }
 

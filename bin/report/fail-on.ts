@@ -1,0 +1,23 @@
+/** What of a run that is done makes it a failure for the caller: `--fail-on`. */
+import type { RunReport } from '../../src/run/request.ts';
+
+/** By value of the option: why it applies; undefined: it does not. */
+const FAIL_ON: Readonly<Record<string, (report: RunReport) => string | undefined>> = {
+  none: () => undefined,
+  empty: ({ triplesMaps, joins = [] }) => {
+    const maps = triplesMaps.flatMap(({ name, empty }) => (empty === undefined ? [] : [`${name} gave no statement`]));
+    const pairs = joins.flatMap(({ child, parent, found }) => (found ? [] : [`no row of ${child} found a partner in ${parent}`]));
+    const [first, ...others] = [...maps, ...pairs];
+    return first === undefined ? undefined : others.length === 0 ? first : `${first}, and ${others.length} more`;
+  },
+  rejected: ({ rejected }) => (rejected === 0 ? undefined : `${rejected} ${rejected === 1 ? 'record was' : 'records were'} rejected`),
+};
+
+export const FAIL_ON_VALUES = Object.keys(FAIL_ON);
+
+/** One text for each value that applies. */
+export const reasonsToFail = (report: RunReport, values: readonly string[]): readonly string[] =>
+  [...new Set(values)].flatMap((value) => {
+    const reason = FAIL_ON[value]?.(report);
+    return reason === undefined ? [] : [`--fail-on ${value}: ${reason}`];
+  });
