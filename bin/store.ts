@@ -9,7 +9,7 @@ import { defaultStoreMemoryMb } from '../workers/threads/memory.ts';
 
 /**
  * Opens the embedded store if this process should have it: one with the routes of the graph writer and workers for its runs (`whole`), and
- * without another target. A second process of a fleet on the same directory continues without the store.
+ * without another target. `salvage`: also a damaged one, with what can be read. A second process of a fleet on the same directory continues without the store.
  *
  * @throws Fault store/damaged; service/unavailable — another process has it, and only this process could execute its runs
  */
@@ -18,6 +18,7 @@ export async function openStore(
   snapshot: Snapshot,
   workingDirectory: string,
   logger: Logger,
+  salvage: boolean,
 ): Promise<EmbeddedStore | undefined> {
   const { SERVICE, TRIPLESTORE_TYPE, TRIPLESTORE_ENDPOINT, QUEUE_URL } = snapshot;
   if (!whole || (SERVICE !== 'all' && SERVICE !== 'graph-writer')) return undefined;
@@ -27,6 +28,7 @@ export async function openStore(
   try {
     const store = await openEmbeddedStore(directory, {
       warn: (message) => logger.warn({ detail: message }, 'embedded store'),
+      salvage,
       ...storeLimitsOf(snapshot),
       memoryBytes: (snapshot.EMBEDDED_MEMORY_MB ?? defaultStoreMemoryMb()) * 1_000_000,
     });

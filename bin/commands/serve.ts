@@ -37,6 +37,7 @@ import { startWorkers, type Workers } from '../../workers/host.ts';
 import { type Messaging, openMessaging } from '../../workers/messaging/messaging.ts';
 import { type Command, commandOf, type Parsed, UsageError } from '../command-line.ts';
 import { openConfiguration } from '../configuration.ts';
+import { SALVAGE } from '../options/salvage.ts';
 import { openStore } from '../store.ts';
 
 const ROLES = ['all', 'api', 'worker'] as const;
@@ -55,6 +56,7 @@ const SERVE: Command = {
     },
     host: { value: 'HOST', summary: `address to listen on, default ${DEFAULTS.HOST}` },
     'data-dir': { value: 'DIRECTORY', summary: `queue files, mappings and output, default ${DEFAULTS.DATA_DIR}` },
+    salvage: SALVAGE,
   },
   notes: `Every option of the service is an environment variable, such as QUEUE_URL or API_TOKENS; an option given here wins.
 Several processes need one queue that all of them reach: set QUEUE_URL=redis://… or postgres://…
@@ -81,19 +83,25 @@ const CLOSING_MS = 2_000;
 export const serve = commandOf(SERVE, async (parsed) => {
   if (parsed.positionals.length > 0) throw new UsageError(`serve takes no ${parsed.positionals[0]}`);
   const role = (parsed.value('role') ?? 'all') as Role;
-  return serveUntilSignal(role, flagValues(parsed));
+  return serveUntilSignal(role, flagValues(parsed), { salvage: parsed.has('salvage') });
 });
 
-export interface ServeHooks {
+export interface ServeSettings {
   /** Called with the URL when requests are accepted. */
   readonly listening?: (url: string) => void;
+  /** Whether a damaged embedded store is opened with what can be read. */
+  readonly salvage?: boolean;
 }
 
 /**
  * @param flags options of the command line, which win over those of the environment
  * @throws Fault — it could not start
  */
-export async function serveUntilSignal(role: Role, flags: OptionValues, { listening }: ServeHooks = {}): Promise<number> {
+export async function serveUntilSignal(
+  role: Role,
+  flags: OptionValues,
+  { listening, salvage = false }: ServeSettings = {},
+): Promise<number> {
   const environment = readEnvironment(process.env);
   const options: OptionValues = { ...environment.values, ...flags };
   const listens = role !== 'worker' || options.PORT !== undefined;
@@ -113,7 +121,7 @@ export async function serveUntilSignal(role: Role, flags: OptionValues, { listen
   logCrash(logger);
   warnOfVariables(environment, logger);
   const signal = firstSignal(logger);
-  const running = await start(role, listens, options, logger).catch((error) => {
+  const running = await start(role, { listens, salvage }, options, logger).catch((error) => {
     exitSoon();
     throw error;
   });
@@ -146,7 +154,12 @@ interface Process {
   readonly workers: Workers | undefined;
 }
 
-async function start(role: Role, listens: boolean, options: OptionValues, logger: Logger): Promise<Process> {
+async function start(
+  role: Role,
+  { listens, salvage }: { readonly listens: boolean; readonly salvage: boolean },
+  options: OptionValues,
+  logger: Logger,
+): Promise<Process> {
   const settings: Snapshot = { ...DEFAULTS, ...options };
   const workingDirectory = process.cwd();
   const { QUEUE_URL: url, QUEUE_PREFIX: prefix } = settings;
@@ -176,7 +189,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
     const workerRegistry = await watchWorkerRegistry(backend.settings);
     const bus = openConfiguredBus(config, logger);
     const messageQueue = await openSwitch(shared);
-    store = await openStore(role === 'all', config.snapshot(), workingDirectory, logger);
+    store = await openStore(role === 'all', config.snapshot(), workingDirectory, logger, salvage);
     const outbox = openOutbox(backend);
     const sendDeadLetter = async (service: Service, failure: FailureMessage): Promise<void> => {
       if (bus.hasConsumer(topicOf('dead-letter', config.snapshot()))) await outbox.add(service, deadLetter(failure, {}, config.snapshot()));

@@ -5,6 +5,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DEFAULTS, type OptionValues } from '../../src/config/options/options.ts';
 import { type Command, commandOf, UsageError } from '../command-line.ts';
+import { SALVAGE } from '../options/salvage.ts';
 import { printLine } from '../terminal.ts';
 import { flagValues, serveUntilSignal } from './serve.ts';
 
@@ -15,6 +16,7 @@ const STUDIO: Command = {
   options: {
     port: { short: 'p', value: 'PORT', summary: `port to listen on, default ${DEFAULTS.PORT}; 0 takes a free one` },
     'data-dir': { value: 'DIRECTORY', summary: `queue files, uploads and output, default ${DEFAULTS.DATA_DIR}` },
+    salvage: SALVAGE,
     'no-open': { summary: 'print the address, and open no browser' },
   },
   notes: `Mappings are files of one directory, which the studio then reads and writes; the first one is opened.
@@ -31,6 +33,7 @@ export const studio = commandOf(STUDIO, async (parsed) => {
   const quiet: OptionValues = process.env.LOG_LEVEL === undefined ? { LOG_LEVEL: 'warn' } : {};
   const options: OptionValues = { ...quiet, ...flagValues(parsed), ...directoryOf(positionals) };
   return serveUntilSignal('all', options, {
+    salvage: parsed.has('salvage'),
     listening(url) {
       const [first] = positionals;
       const address = `${url}/studio/${first === undefined ? '' : `#/files/${encodeURIComponent(basename(first))}`}`;

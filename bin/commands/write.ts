@@ -16,6 +16,7 @@ import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../c
 import { EXIT, failed } from '../exit.ts';
 import { interruptible } from '../interruption.ts';
 import { readPassword } from '../options/database.ts';
+import { SALVAGE } from '../options/salvage.ts';
 import { peakMemoryBytes } from '../report/peak-memory.ts';
 import { RejectionLog } from '../report/rejections.ts';
 import { count, printError, printLine, progressLine } from '../terminal.ts';
@@ -48,6 +49,7 @@ const WRITE: Command = {
       value: 'N',
       summary: `how long an overloaded target is retried, default ${DEFAULTS.TRIPLESTORE_PATIENCE_SECONDS}`,
     },
+    salvage: SALVAGE,
     stats: { summary: 'a line of JSON on standard error at the end: statements, seconds, memory' },
   },
   notes: `The other options of the graph writer (TRIPLESTORE_CA, SKOLEM_BASE_IRI, …) are environment variables, as for the service.
@@ -101,7 +103,7 @@ function requestOf(parsed: Parsed, snapshot: Snapshot, spillDirectory: string): 
     syntax,
     standardInput: syntax ?? 'nquads',
     workingDirectory: process.cwd(),
-    target: targetOf(snapshot, undefined),
+    target: { ...targetOf(snapshot, undefined), salvage: parsed.has('salvage') },
     reach: undefined,
     s3: s3AccessOf(snapshot),
     maxRejected: numberOf(parsed, 'max-rejected', 0) ?? settings.maxRejected,

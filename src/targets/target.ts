@@ -45,6 +45,8 @@ export interface TargetAddress {
   readonly database: string | undefined;
   /** Time limits of an embedded store that is opened for the target, in seconds; absent, 0: none. */
   readonly storeLimits?: { readonly querySeconds: number; readonly updateSeconds: number };
+  /** Whether a damaged embedded store is opened with what can be read. */
+  readonly salvage?: boolean;
   readonly propertyGraph: PropertyGraphOptions;
 }
 

@@ -22,6 +22,8 @@ export interface EmbeddedStore {
 export interface EmbeddedStoreOptions extends Partial<StoreLimits> {
   /** Receives problems that made no request fail. Default: a warning of the process. */
   readonly warn?: (message: string) => void;
+  /** Opens a damaged store with what can be read; the damaged files are kept. Default: false. */
+  readonly salvage?: boolean;
 }
 
 /** What a caller that sets no limits gets. The time limits of the service are options. */
@@ -39,14 +41,14 @@ const HINT = 'Stop that process, write through its /sparql or its /graph-writer/
  * Opens the store in `directory`, which is created when missing. A million statements take 0.5 to 0.8 GB of memory and two to five
  * seconds to open.
  *
- * @throws Fault service/unavailable — another process has the directory open; store/damaged — its files cannot be read
+ * @throws Fault service/unavailable — another process has the directory open; store/damaged — acknowledged writes cannot be read
  */
 export async function openEmbeddedStore(directory: string, options: EmbeddedStoreOptions = {}): Promise<EmbeddedStore> {
-  const { warn = (message) => process.emitWarning(message), ...limits } = options;
+  const { warn = (message) => process.emitWarning(message), salvage = false, ...limits } = options;
   const path = resolve(directory);
   const lock = await lockDirectory(path, { what: 'store', hint: HINT });
   const login = { username: 'quadmill', password: randomBytes(24).toString('base64url') };
-  const data: StoreThreadData = { directory: path, login, limits: { ...STORE_LIMITS, ...limits } };
+  const data: StoreThreadData = { directory: path, login, limits: { ...STORE_LIMITS, ...limits }, salvage };
   try {
     const { thread, port, quads } = await startThread(data, warn);
     const exited = new Promise<void>((done) => thread.once('exit', () => done()));

@@ -27,26 +27,78 @@ export type Read =
 
 /** To the engine, which answers one message at a time. */
 export type ToEngine =
-  /** The first message: paths of the files to load. */
-  | { readonly kind: 'open'; readonly snapshot: string | undefined; readonly journal: string | undefined }
+  /** The first message. */
+  | { readonly kind: 'open'; readonly files: StoreFiles }
   | { readonly kind: 'read'; readonly read: Read }
   /** The body is shared memory that nobody changes any more. */
   | { readonly kind: 'write'; readonly write: Write; readonly body: Uint8Array }
   | { readonly kind: 'snapshot'; readonly path: string };
 
 export type FromEngine =
-  | { readonly kind: 'opened'; readonly quads: number; readonly journal: JournalEnd | undefined }
+  | ({ readonly kind: 'opened'; readonly quads: number } & LoadedFiles)
   | { readonly kind: 'read'; readonly body: Uint8Array }
   /** `repeatable`: replaying the write on the same state gives the same state; not so with `NOW()`. `memoryBytes`: of the thread. */
   | { readonly kind: 'written'; readonly created: boolean; readonly repeatable: boolean; readonly memoryBytes: number }
-  | { readonly kind: 'saved'; readonly bytes: number }
+  | { readonly kind: 'saved'; readonly extent: SnapshotExtent; readonly bytes: number }
   | { readonly kind: 'failed'; readonly reason: Reason; readonly message: string; readonly broken: boolean };
 
-/** How far a journal can be read. */
-export interface JournalEnd {
+/** What a snapshot holds. */
+export interface SnapshotExtent {
+  readonly statements: number;
+  /** Without its last line. */
   readonly bytes: number;
-  /** These bytes are followed by an incomplete record. */
-  readonly torn: boolean;
+  readonly sha256: string;
+}
+
+/** What a journal holds. */
+export interface JournalExtent {
+  readonly id: string;
+  readonly records: number;
+  /** In the documents of its records, as far as documents with a statement a line tell. */
+  readonly statements: number;
+  readonly bytes: number;
+  /** Of the last record; each names that of the one before. */
+  readonly sha256: string;
+}
+
+/** Which files hold the state, and how much of them is acknowledged. */
+export interface Manifest {
+  /** Of the last snapshot; 0 before the first. */
+  readonly generation: number;
+  readonly snapshot: SnapshotExtent | undefined;
+  readonly journal: JournalExtent;
+}
+
+/** The files to load. */
+export interface StoreFiles {
+  readonly directory: string;
+  readonly generation: number;
+  readonly manifest: Manifest | undefined;
+  /** Where to list what cannot be read. */
+  readonly list: string | undefined;
+}
+
+export interface LoadedFiles {
+  /** 1: a snapshot or a journal has the former format. */
+  readonly version: 1 | 2;
+  readonly snapshot: SnapshotExtent | undefined;
+  /** Up to where the journal can be read; undefined: it cannot be continued. */
+  readonly journal: JournalExtent | undefined;
+  /** Bytes of an interrupted write behind that. */
+  readonly tornBytes: number;
+  readonly damage: DamageReport | undefined;
+}
+
+/** What of the acknowledged state cannot be read. */
+export interface DamageReport {
+  /** The first ones, as text. */
+  readonly places: readonly string[];
+  /** How many there are beside these. */
+  readonly more: number;
+  /** Writes of the journal. */
+  readonly records: number;
+  /** At least. */
+  readonly statements: number;
 }
 
 /** Why a request failed; `http/server.ts` has the status of each. */
@@ -70,6 +122,8 @@ export interface StoreThreadData {
   readonly directory: string;
   readonly login: { readonly username: string; readonly password: string };
   readonly limits: StoreLimits;
+  /** Whether a damaged store is opened with what can be read. */
+  readonly salvage: boolean;
 }
 
 /** Nearly all that WebAssembly can have, 4 GB; beyond that the thread ends. */

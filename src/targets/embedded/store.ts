@@ -4,10 +4,13 @@ import type { Read, Reason, Write } from './messages.ts';
 /** Why a request failed. The store is as if the request had never been made. */
 export class StoreFailure extends Error {
   readonly reason: Reason;
+  /** What to do, for a store that cannot be opened. */
+  readonly hint: string | undefined;
 
-  constructor(reason: Reason, message: string) {
+  constructor(reason: Reason, message: string, hint?: string) {
     super(message);
     this.reason = reason;
+    this.hint = hint;
   }
 }
 

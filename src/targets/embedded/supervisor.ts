@@ -2,15 +2,17 @@
  * Supervises the engine of the embedded store: passes requests to it one at a time, has each write on disk before it is acknowledged, and
  * restarts the engine from disk when it breaks, or when it holds a write that could not be saved.
  *
- * The directory holds `snapshot-N.nq` and `journal-N.log`: the state is the snapshot followed by every record of the journal. Snapshot
- * N + 1 appears by rename, and from then on journal N is ignored.
+ * The directory holds `snapshot-N.nq`, `journal-N.log` and the manifest, which names N: the state is the snapshot followed by every record of the
+ * journal. Snapshot and journal N + 1 hold the same state; from the moment in which the manifest names them, those of N are left over.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cutTail, isEmpty, moveIntoPlace, openGeneration, removeOthers } from './disk/files.ts';
-import { type Journal, openJournal } from './disk/journal.ts';
+import { findGeneration, isEmpty, journalPath, keepDamaged, keepTorn, listPath, removeOthers, snapshotPath } from './disk/files.ts';
+import { createJournal, type Journal, openJournal } from './disk/journal.ts';
+import { MANIFEST, writeManifest } from './disk/manifest.ts';
+import { moveIntoPlace } from './disk/sync.ts';
 import { type Engine, startEngine } from './engine/thread.ts';
-import type { FromEngine, Read, Reason, StoreLimits, Write } from './messages.ts';
+import type { DamageReport, FromEngine, JournalExtent, Manifest, Read, Reason, SnapshotExtent, StoreLimits, Write } from './messages.ts';
 import { StoreFailure, type StoreSupervisor } from './store.ts';
 
 type Task = (
@@ -25,13 +27,30 @@ const QUIET_MS = 1_000;
 /** …or until the journal is this many times its limit. */
 const URGENT_FACTOR = 4;
 
+/** What a journal continues. */
+interface Base {
+  readonly generation: number;
+  readonly snapshot: SnapshotExtent | undefined;
+  readonly snapshotBytes: number;
+}
+
+const SALVAGE_HINT =
+  'Restore the directory from a copy, or start once with --salvage: it opens the store with what can be read, lists what cannot, and keeps the damaged files';
+
 type Success = Exclude<FromEngine, { readonly kind: 'failed' }>;
 
-/** @throws StoreFailure — the files in the directory cannot be read */
-export async function openSupervisor(directory: string, limits: StoreLimits, warn: (message: string) => void): Promise<StoreSupervisor> {
+/**
+ * @param salvage opens a damaged store with what can be read
+ * @throws StoreFailure — the files in the directory cannot be read
+ */
+export async function openSupervisor(
+  directory: string,
+  limits: StoreLimits,
+  { salvage, warn }: { readonly salvage: boolean; readonly warn: (message: string) => void },
+): Promise<StoreSupervisor> {
   const supervisor = new EngineSupervisor(directory, limits, warn);
   // Existing files must be readable. For an empty store the engine starts with the first request, which saves its memory until then.
-  if (!(await isEmpty(directory))) await supervisor.open();
+  if (!(await isEmpty(directory))) await supervisor.open(salvage);
   return supervisor;
 }
 
@@ -78,25 +97,76 @@ class EngineSupervisor implements StoreSupervisor {
   }
 
   /** Loads the state on disk into a new engine. */
-  async open(): Promise<void> {
+  async open(salvage = false): Promise<void> {
     await this.discard();
-    const found = await openGeneration(this.directory);
     const engine = startEngine();
     try {
-      const opened = await this.ask(engine, { kind: 'open', snapshot: found.snapshot, journal: found.journal }, 'opened');
-      const end = opened.journal ?? { bytes: 0, torn: false };
-      const path = join(this.directory, `journal-${found.generation}.log`);
-      if (end.torn) this.warn(await cutTail(path, end.bytes));
-      this.journal = await openJournal(path, end.bytes);
-      this.quads = opened.quads;
-      this.generation = found.generation;
-      this.journalLimit = Math.max(this.limits.journalBytes, found.snapshotBytes, this.leastLimit);
+      await this.load(engine, salvage);
       this.engine = engine;
       this.ahead = false;
     } catch (error) {
-      await engine.end();
-      throw new StoreFailure('failed', `The store in ${this.directory} cannot be opened: ${(error as Error).message}`);
+      await Promise.all([engine.end(), this.discard(), rm(listPath(this.directory), { force: true })]);
+      const hint = error instanceof StoreFailure ? error.hint : undefined;
+      throw new StoreFailure('failed', `The store in ${this.directory} cannot be opened: ${(error as Error).message}`, hint);
     }
+  }
+
+  private async load(engine: Engine, salvage: boolean): Promise<void> {
+    const { directory } = this;
+    if (await isEmpty(directory)) return this.begin({ generation: 0, snapshot: undefined, snapshotBytes: 0 });
+    const found = await findGeneration(directory);
+    const { generation, manifest } = found;
+    this.generation = generation;
+    const files = { directory, generation, manifest, list: salvage ? listPath(directory) : undefined };
+    const { quads, version, snapshot, journal, tornBytes, damage } = await this.ask(engine, { kind: 'open', files }, 'opened');
+    this.quads = quads;
+    if (damage !== undefined) {
+      const words = damageText(damage, manifest, quads);
+      if (!salvage) throw new StoreFailure('failed', words, SALVAGE_HINT);
+      const kept = await keepDamaged(directory);
+      await this.startGeneration(engine);
+      this.warn(
+        `The store in ${directory} was damaged: ${words}. The files as they were, and unreadable.ndjson, a list of what cannot be read, are in ${kept}`,
+      );
+    } else if (version === 1 || journal === undefined) {
+      if (tornBytes > 0) this.warn(await keepTorn(journalPath(directory, generation)));
+      await this.startGeneration(engine);
+    } else {
+      const path = journalPath(directory, generation);
+      if (manifest === undefined)
+        this.warn(`${join(directory, MANIFEST)} was missing or damaged and has been made again; the other files are whole`);
+      if (tornBytes > 0)
+        this.warn(`The last write to ${path} was interrupted before it was acknowledged, and is undone (${tornBytes} bytes)`);
+      await this.continue({ generation, snapshot, snapshotBytes: found.snapshotBytes }, journal);
+    }
+    await removeOthers(directory, this.generation);
+  }
+
+  /** Begins a journal behind a snapshot. */
+  private async begin(base: Base): Promise<void> {
+    await this.continue(base, await createJournal(journalPath(this.directory, base.generation)));
+  }
+
+  private async continue({ generation, snapshot, snapshotBytes }: Base, journal: JournalExtent): Promise<void> {
+    const manifest = await writeManifest(this.directory, { generation, snapshot, journal });
+    this.journal = await openJournal(journalPath(this.directory, generation), journal, manifest);
+    this.generation = generation;
+    this.journalLimit = Math.max(this.limits.journalBytes, snapshotBytes, this.leastLimit);
+  }
+
+  /** Saves what the engine holds as a snapshot of the next generation, with a journal of its own. */
+  private async startGeneration(engine: Engine | undefined): Promise<void> {
+    const generation = this.generation + 1;
+    const path = snapshotPath(this.directory, generation);
+    const { extent, bytes } = await this.ask(engine, { kind: 'snapshot', path: `${path}.tmp` }, 'saved').catch(async (error) => {
+      await rm(`${path}.tmp`, { force: true });
+      throw error;
+    });
+    // From here on the old journal may be obsolete: no write may be acknowledged by it.
+    this.ahead = true;
+    await moveIntoPlace(`${path}.tmp`, path);
+    await this.begin({ generation, snapshot: extent, snapshotBytes: bytes });
+    this.ahead = false;
   }
 
   private submit(task: Task): void {
@@ -188,20 +258,8 @@ class EngineSupervisor implements StoreSupervisor {
   private async snapshot(): Promise<void> {
     const before = this.journalOf();
     await before.flushed();
-    const next = this.generation + 1;
-    const path = join(this.directory, `snapshot-${next}.nq`);
-    const { bytes } = await this.ask(this.engine, { kind: 'snapshot', path: `${path}.tmp` }, 'saved').catch(async (error) => {
-      await rm(`${path}.tmp`, { force: true });
-      throw error;
-    });
-    // From here on the old journal may be obsolete: no write may be acknowledged by it.
-    this.ahead = true;
-    await moveIntoPlace(`${path}.tmp`, path);
-    this.journal = await openJournal(join(this.directory, `journal-${next}.log`), 0);
-    this.generation = next;
-    this.journalLimit = Math.max(this.limits.journalBytes, bytes);
-    this.ahead = false;
-    await Promise.all([before.close(), removeOthers(this.directory, next)]).catch((error: Error) => {
+    await this.startGeneration(this.engine);
+    await Promise.all([before.close(), removeOthers(this.directory, this.generation)]).catch((error: Error) => {
       this.warn(`Old files of the store in ${this.directory} could not be removed: ${error.message}`);
     });
   }
@@ -241,6 +299,18 @@ class EngineSupervisor implements StoreSupervisor {
     this.ahead = true;
     return failureOf(error, 'disk', 'The write was undone');
   }
+}
+
+/** How much is affected, and where. */
+function damageText({ places, more, records, statements }: DamageReport, manifest: Manifest | undefined, quads: number): string {
+  const number = (value: number): string => value.toLocaleString('en');
+  const of = manifest === undefined ? '' : ` of ${number(manifest.journal.records)}`;
+  const lost = [
+    ...(records > 0 ? [`${number(records)}${of} acknowledged writes since the last snapshot`] : []),
+    ...(statements > 0 ? [`at least ${number(statements)} statements`] : []),
+  ];
+  const what = lost.length === 0 ? 'no acknowledged statement is missing, but files are damaged' : `${lost.join(', with ')} cannot be read`;
+  return `${what}; ${number(quads)} statements can be read. ${places.join('; ')}${more > 0 ? `; and ${number(more)} more` : ''}`;
 }
 
 const closing = (): StoreFailure => new StoreFailure('failed', 'The store is closing');

@@ -20,7 +20,7 @@ export async function embeddedTarget(address: TargetAddress): Promise<GraphTarge
     throw new Fault('config/invalid', 'The embedded store has no directory', { hint: 'Name one with --target or TRIPLESTORE_ENDPOINT' });
   }
   const directory = storeDirectory(endpoint);
-  const store = await openEmbeddedStore(directory, address.storeLimits);
+  const store = await openEmbeddedStore(directory, { ...address.storeLimits, salvage: address.salvage ?? false });
   try {
     // As above: the login of the store, whatever is configured.
     const target = await sparqlTarget({ ...address, endpoint: store.endpoint, username: undefined, password: undefined });

@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Fault } from '../../core/fault.ts';
 import { makeStoreServer } from './http/server.ts';
 import type { FromStoreThread, StoreThreadData, ToStoreThread } from './messages.ts';
+import { StoreFailure } from './store.ts';
 import { openSupervisor } from './supervisor.ts';
 
 if (parentPort === null) throw new Error('The embedded store runs in a thread');
@@ -15,7 +16,8 @@ void start();
 
 async function start(): Promise<void> {
   try {
-    const supervisor = await openSupervisor(data.directory, data.limits, (message) => post({ kind: 'warning', message }));
+    const { directory, limits, salvage } = data;
+    const supervisor = await openSupervisor(directory, limits, { salvage, warn: (message) => post({ kind: 'warning', message }) });
     const server = makeStoreServer(supervisor, data);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -31,7 +33,8 @@ async function start(): Promise<void> {
     });
     post({ kind: 'listening', port: (server.address() as AddressInfo).port, quads: supervisor.quads });
   } catch (error) {
-    const hint = 'Give it another directory, or restore this one from a copy';
+    const own = error instanceof StoreFailure ? error.hint : undefined;
+    const hint = own ?? 'Give it another directory, or restore this one from a copy';
     const fault = new Fault('store/damaged', (error as Error).message, { hint, cause: error });
     post({ kind: 'failed', fault: fault.toJSON() });
   }

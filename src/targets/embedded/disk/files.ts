@@ -1,60 +1,80 @@
 /** The files of the embedded store: which of them count, and what is left over. */
-import { copyFile, open, readdir, rename, rm, stat, truncate } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { constants } from 'node:fs';
+import { copyFile, link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Manifest } from '../messages.ts';
+import { MANIFEST, readManifest } from './manifest.ts';
+import { syncDirectory } from './sync.ts';
 
 export interface Generation {
-  /** Of the last snapshot; 0 before the first. */
   readonly generation: number;
-  readonly snapshot: string | undefined;
   readonly snapshotBytes: number;
-  readonly journal: string | undefined;
+  readonly manifest: Manifest | undefined;
+  /** Whether there is a manifest, but not as it was written. */
+  readonly isDamaged: boolean;
 }
 
 const NAME = /^(snapshot|journal)-(\d+)\.(nq|log)$/;
+const TEMPORARY = /^(snapshot-\d+\.nq|store\.json|unreadable\.ndjson)\.tmp$/;
+
+export const snapshotPath = (directory: string, generation: number): string => join(directory, `snapshot-${generation}.nq`);
+export const journalPath = (directory: string, generation: number): string => join(directory, `journal-${generation}.log`);
+export const listPath = (directory: string): string => join(directory, 'unreadable.ndjson.tmp');
 
 /** Whether nothing was ever written to the directory. */
 export const isEmpty = async (directory: string): Promise<boolean> =>
-  (await readdir(directory)).every((name) => generationOf(name) === 0 && !NAME.test(name));
+  (await readdir(directory)).every((name) => name !== MANIFEST && !NAME.test(name));
 
-/** Finds the newest snapshot and its journal, and removes what an interruption left behind. */
-export async function openGeneration(directory: string): Promise<Generation> {
-  const names = await readdir(directory);
-  const generation = Math.max(0, ...names.filter((name) => name.startsWith('snapshot-')).map(generationOf));
-  const path = (name: string): string | undefined => (names.includes(name) ? join(directory, name) : undefined);
-  const [snapshot, journal] = [path(`snapshot-${generation}.nq`), path(`journal-${generation}.log`)];
-  await removeOthers(directory, generation);
-  return { generation, snapshot, snapshotBytes: snapshot === undefined ? 0 : (await stat(snapshot)).size, journal };
+/** Finds the files that hold the state: those that the manifest names, or without one the newest. @throws Error as `readManifest` */
+export async function findGeneration(directory: string): Promise<Generation> {
+  const manifest = readManifest(directory);
+  const isFound = typeof manifest === 'object';
+  const generation = isFound ? manifest.generation : await newestGeneration(directory);
+  const snapshotBytes = await stat(snapshotPath(directory, generation)).then(
+    ({ size }) => size,
+    () => 0,
+  );
+  return { generation, snapshotBytes, manifest: isFound ? manifest : undefined, isDamaged: manifest === 'damaged' };
 }
 
-/** 0: not a file of the store. */
-const generationOf = (name: string): number => Number(NAME.exec(name)?.[2] ?? 0);
+/** Of the last snapshot, or of the last journal where there is none. */
+async function newestGeneration(directory: string): Promise<number> {
+  const names = await readdir(directory);
+  const newest = (kind: string): number =>
+    Math.max(0, ...names.flatMap((name) => (name.startsWith(kind) ? [Number(NAME.exec(name)?.[2] ?? 0)] : [])));
+  // Before version 2 a journal that is newer than the last snapshot did not exist, and a snapshot without its journal did.
+  return Math.max(newest('snapshot-'), newest('journal-'));
+}
 
-/** Removes snapshots and journals of earlier generations, and unfinished snapshots. */
+/** Removes snapshots and journals of other generations, and unfinished files. */
 export async function removeOthers(directory: string, generation: number): Promise<void> {
   for (const name of await readdir(directory)) {
-    const old = NAME.test(name) && generationOf(name) < generation;
-    if (old || /^snapshot-\d+\.nq\.tmp$/.test(name)) await rm(join(directory, name), { force: true });
+    const [, , number] = NAME.exec(name) ?? [];
+    if ((number !== undefined && Number(number) !== generation) || TEMPORARY.test(name)) await rm(join(directory, name), { force: true });
   }
 }
 
-/** Renames a file that is synced; afterwards its name is synced too. */
-export async function moveIntoPlace(from: string, to: string): Promise<void> {
-  await rename(from, to);
-  await syncDirectory(dirname(to));
-}
-
-/** Makes creations, renames and removals in a directory survive a power cut. */
-export async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
+/**
+ * Keeps the files of the store, as they are, in a directory beside them, with the list of what cannot be read. Resolves to that directory.
+ */
+export async function keepDamaged(directory: string): Promise<string> {
+  const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const kept = join(directory, `damaged-${time}`);
+  await mkdir(kept, { mode: 0o700 });
+  for (const name of await readdir(directory)) {
+    const [from, to] = [join(directory, name), join(kept, name)];
+    if (from === listPath(directory)) await rename(from, join(kept, 'unreadable.ndjson'));
+    // The manifest is written in place, so it needs a file of its own.
+    else if (name === MANIFEST) await copyFile(from, to);
+    else if (NAME.test(name)) await link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_FICLONE));
   }
+  await syncDirectory(kept);
+  await syncDirectory(directory);
+  return kept;
 }
 
-/** Cuts a journal off after its last whole record; keeps a copy of the file as it was where there is room. Returns a message for the log. */
-export async function cutTail(path: string, bytes: number): Promise<string> {
+/** Keeps a copy of a journal of version 1 that ends within a record. Returns a message for the log. */
+export async function keepTorn(path: string): Promise<string> {
   const copy = `${path}.torn`;
   const kept = await copyFile(path, copy).then(
     () => `The original file is kept as ${copy}`,
@@ -63,6 +83,5 @@ export async function cutTail(path: string, bytes: number): Promise<string> {
       return `The original file could not be kept: ${error.message}`;
     },
   );
-  await truncate(path, bytes);
-  return `The last record of ${path} is incomplete and was cut off, as happens when a process is killed while it writes; no acknowledged write is missing. ${kept}`;
+  return `The last record of ${path} is incomplete and was cut off, as happens when a process is killed while it writes. ${kept}`;
 }

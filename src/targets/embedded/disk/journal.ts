@@ -1,30 +1,25 @@
 /**
- * The journal of the embedded store: the writes since the last snapshot, in order.
- *
- * A record is `QMJ1`, the lengths of head and body (4 bytes each, big-endian), 4 zero bytes, 16 bytes of a SHA-256 of the lengths, the head and
- * the body, then the head (JSON of `Write`) and the body. Records that are appended at the same time share one fsync.
+ * The journal of the embedded store: the writes since the last snapshot, in order (`record.ts` has their bytes). Records that are appended at the
+ * same time share one fsync; then the manifest has how much is acknowledged, and then they are.
  */
-import { createHash } from 'node:crypto';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { JournalEnd, Write } from '../messages.ts';
-import { syncDirectory } from './files.ts';
-
-const MAGIC = Buffer.from('QMJ1');
-const FIXED_BYTES = 32;
-const DIGEST_BYTES = 16;
-const DIGEST_AT = 16;
+import type { JournalExtent, Write } from '../messages.ts';
+import type { ManifestFile } from './manifest.ts';
+import { encodeBeginning, encodeRecord } from './record.ts';
+import { statementsOf } from './statements.ts';
+import { syncDirectory } from './sync.ts';
 
 interface Pending {
-  readonly parts: readonly Uint8Array[];
-  readonly bytes: number;
+  readonly write: Write;
+  readonly body: Uint8Array;
   resolve(): void;
   reject(error: unknown): void;
 }
 
 export interface Journal {
-  /** Including records that are not on disk yet. */
+  /** About as many as its file has, with the records that are not on disk yet. */
   readonly bytes: number;
   /** Resolves when the record is on disk. @throws the error of the disk; after that every append fails */
   append(write: Write, body: Uint8Array): Promise<void>;
@@ -34,41 +29,60 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-/** Opens the journal at `path`, of which the first `bytes` bytes are valid; the rest is cut off. */
-export async function openJournal(path: string, bytes: number): Promise<Journal> {
-  const file = await open(path, 'a+', 0o600);
+/** Makes the journal at `path`, without records; replaces a file that is there. */
+export async function createJournal(path: string): Promise<JournalExtent> {
+  const id = randomBytes(8).toString('hex');
+  const { parts, bytes, sha256 } = encodeBeginning(id);
+  const file = await open(path, 'w', 0o600);
   try {
-    await file.truncate(bytes);
+    await writeAll(file, parts);
     await file.sync();
     await syncDirectory(dirname(path));
-  } catch (error) {
+  } finally {
     await file.close();
+  }
+  return { id, records: 0, statements: 0, bytes, sha256 };
+}
+
+/** Opens the journal at `path`, which is valid up to `extent`; the rest is cut off. It closes the manifest, also when it fails. */
+export async function openJournal(path: string, extent: JournalExtent, manifest: ManifestFile): Promise<Journal> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, 'a', 0o600);
+    await file.truncate(extent.bytes);
+    await file.sync();
+    return new JournalFile(file, extent, manifest);
+  } catch (error) {
+    await Promise.all([file?.close(), manifest.close()]);
     throw error;
   }
-  return new JournalFile(file, bytes);
 }
 
 class JournalFile implements Journal {
-  bytes: number;
-  private durableBytes: number;
+  /** What is on disk. */
+  private durable: JournalExtent;
+  private pendingBytes = 0;
   private readonly file: FileHandle;
+  private readonly manifest: ManifestFile;
   private pending: Pending[] = [];
   private flushing: Promise<void> | undefined;
   private failure: { readonly error: unknown } | undefined;
 
-  constructor(file: FileHandle, bytes: number) {
+  constructor(file: FileHandle, extent: JournalExtent, manifest: ManifestFile) {
     this.file = file;
-    this.bytes = bytes;
-    this.durableBytes = bytes;
+    this.durable = extent;
+    this.manifest = manifest;
+  }
+
+  get bytes(): number {
+    return this.durable.bytes + this.pendingBytes;
   }
 
   append(write: Write, body: Uint8Array): Promise<void> {
     if (this.failure !== undefined) return Promise.reject(this.failure.error);
-    const parts = recordOf(write, body);
-    const bytes = parts.reduce((sum, part) => sum + part.length, 0);
-    this.bytes += bytes;
+    this.pendingBytes += body.length;
     return new Promise((resolve, reject) => {
-      this.pending.push({ parts, bytes, resolve, reject });
+      this.pending.push({ write, body, resolve, reject });
       this.flushing ??= this.flush();
     });
   }
@@ -81,9 +95,10 @@ class JournalFile implements Journal {
   async close(): Promise<void> {
     await this.flushing;
     try {
-      if (this.failure !== undefined) await this.file.truncate(this.durableBytes);
+      if (this.failure !== undefined) await this.file.truncate(this.durable.bytes);
+      await this.manifest.sync();
     } finally {
-      await this.file.close();
+      await Promise.all([this.file.close(), this.manifest.close()]);
     }
   }
 
@@ -95,16 +110,37 @@ class JournalFile implements Journal {
       const batch = this.pending.splice(0);
       try {
         if (this.failure !== undefined) throw this.failure.error;
-        for (const { parts } of batch) await writeAll(this.file, parts);
+        let extent = this.durable;
+        for (const { write, body } of batch) extent = await this.writeRecord(extent, write, body);
         await this.file.datasync();
-        this.durableBytes += batch.reduce((sum, { bytes }) => sum + bytes, 0);
+        await this.manifest.mark(extent);
+        this.durable = extent;
         for (const { resolve } of batch) resolve();
       } catch (error) {
         this.failure ??= { error };
         for (const { reject } of batch) reject(error);
       }
+      this.pendingBytes -= batch.reduce((sum, { body }) => sum + body.length, 0);
     }
     this.flushing = undefined;
+  }
+
+  /** Writes a record behind `extent`; resolves to the extent with it. */
+  private async writeRecord(
+    { id, records, statements, bytes, sha256 }: JournalExtent,
+    write: Write,
+    body: Uint8Array,
+  ): Promise<JournalExtent> {
+    const head = { journal: id, record: records, at: bytes, durable: this.durable.bytes, statements, previous: sha256, write };
+    const encoded = encodeRecord(head, body);
+    await writeAll(this.file, encoded.parts);
+    return {
+      id,
+      records: records + 1,
+      statements: statements + statementsOf(write, body),
+      bytes: bytes + encoded.bytes,
+      sha256: encoded.sha256,
+    };
   }
 }
 
@@ -114,72 +150,4 @@ async function writeAll(file: FileHandle, parts: readonly Uint8Array[]): Promise
     let from = 0;
     while (from < part.length) from += (await file.write(part, from)).bytesWritten;
   }
-}
-
-function recordOf(write: Write, body: Uint8Array): readonly Uint8Array[] {
-  const head = Buffer.from(JSON.stringify(write));
-  const fixed = Buffer.alloc(FIXED_BYTES);
-  MAGIC.copy(fixed);
-  fixed.writeUInt32BE(head.length, 4);
-  fixed.writeUInt32BE(body.length, 8);
-  digestOf(fixed, head, body).copy(fixed, DIGEST_AT);
-  return [Buffer.concat([fixed, head]), body];
-}
-
-function digestOf(fixed: Buffer, head: Uint8Array, body: Uint8Array): Buffer {
-  const hash = createHash('sha256').update(fixed.subarray(4, 12)).update(head).update(body);
-  return hash.digest().subarray(0, DIGEST_BYTES);
-}
-
-export interface JournalRecord {
-  readonly write: Write;
-  readonly body: Uint8Array;
-}
-
-/** Reads the records of a journal one at a time, up to its end or the first incomplete one. Blocks: for the engine's thread. */
-export function* readJournal(path: string): Generator<JournalRecord, JournalEnd, undefined> {
-  const file = openSync(path, 'r');
-  try {
-    const fixed = Buffer.alloc(FIXED_BYTES);
-    for (let at = 0; ; ) {
-      const got = fill(file, fixed, at);
-      if (got === 0) return { bytes: at, torn: false };
-      if (got < FIXED_BYTES || !fixed.subarray(0, 4).equals(MAGIC)) return { bytes: at, torn: true };
-      const [headBytes, bodyBytes] = [fixed.readUInt32BE(4), fixed.readUInt32BE(8)];
-      // The lengths in a torn record may be anything; memory stays within the size of the file.
-      const rest = readRest(file, at + FIXED_BYTES, headBytes + bodyBytes);
-      if (rest === undefined) return { bytes: at, torn: true };
-      const [head, body] = [rest.subarray(0, headBytes), rest.subarray(headBytes)];
-      if (!digestOf(fixed, head, body).equals(fixed.subarray(DIGEST_AT, DIGEST_AT + DIGEST_BYTES))) return { bytes: at, torn: true };
-      yield { write: JSON.parse(head.toString()) as Write, body };
-      at += FIXED_BYTES + headBytes + bodyBytes;
-    }
-  } finally {
-    closeSync(file);
-  }
-}
-
-const STEP_BYTES = 16 * 1024 * 1024;
-
-/** `bytes` bytes from `at` on; undefined: the file is shorter. */
-function readRest(file: number, at: number, bytes: number): Buffer | undefined {
-  const parts: Buffer[] = [];
-  for (let done = 0; done < bytes; ) {
-    const part = Buffer.allocUnsafe(Math.min(STEP_BYTES, bytes - done));
-    if (fill(file, part, at + done) < part.length) return undefined;
-    parts.push(part);
-    done += part.length;
-  }
-  return parts.length === 1 ? parts[0] : Buffer.concat(parts);
-}
-
-/** Bytes read into `buffer`; fewer than its length only at the end of the file. */
-function fill(file: number, buffer: Buffer, at: number): number {
-  let got = 0;
-  while (got < buffer.length) {
-    const read = readSync(file, buffer, got, buffer.length - got, at + got);
-    if (read === 0) break;
-    got += read;
-  }
-  return got;
 }

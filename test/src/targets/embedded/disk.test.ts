@@ -3,7 +3,7 @@
  * larger ones.
  */
 import { spawnSync } from 'node:child_process';
-import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Parser } from 'n3';
@@ -78,7 +78,7 @@ describe('snapshots', () => {
       });
     }
     const files = (await readdir(directory)).sort();
-    expect(files).toEqual([expect.stringMatching(/^journal-\d+\.log$/), expect.stringMatching(/^snapshot-\d+\.nq$/)]);
+    expect(files).toEqual([expect.stringMatching(/^journal-\d+\.log$/), expect.stringMatching(/^snapshot-\d+\.nq$/), 'store.json']);
     expect(Number(/\d+/.exec(files[1] as string)?.[0])).toBeGreaterThan(2);
     expect(await quadsOf(directory)).toEqual([...expected].sort());
   });
@@ -92,11 +92,12 @@ describe('snapshots', () => {
         .join(' ');
     await withStore(directory, { journalBytes: 1_000 }, async (client) => {
       for (let i = 0; i < 8; i++) await client.add(`<urn:a> <urn:p> "${'x'.repeat(200)}${i}" .\n`);
-      while (!/^journal-(\d+)\.log snapshot-\1\.nq$/.test(await files())) await new Promise((resolve) => setTimeout(resolve, 50));
+      while (!/^journal-(\d+)\.log snapshot-\1\.nq store\.json$/.test(await files()))
+        await new Promise((resolve) => setTimeout(resolve, 50));
       const before = Number(/\d+/.exec(await files())?.[0]);
       await client.add(`<urn:b> <urn:p> "${'y'.repeat(20_000)}" .\n`);
       expect(await client.count()).toBe(9);
-      expect(await files()).toBe(`journal-${before + 1}.log snapshot-${before + 1}.nq`);
+      expect(await files()).toBe(`journal-${before + 1}.log snapshot-${before + 1}.nq store.json`);
     });
   });
 
@@ -106,38 +107,12 @@ describe('snapshots', () => {
     await writeFile(join(directory, 'snapshot-2.nq.tmp'), '<urn:a> <urn:p>');
     await writeFile(join(directory, 'journal-0.log'), 'old');
     expect(await quadsOf(directory)).toEqual(['<urn:a> <urn:p> "1" .']);
-    expect((await readdir(directory)).sort()).toEqual(['journal-1.log', 'snapshot-1.nq']);
-  });
-
-  test('a damaged snapshot is reported', async () => {
-    const directory = fresh();
-    await withStore(directory, { journalBytes: 10 }, (client) => client.add('<urn:a> <urn:p> "1" .\n'));
-    await appendFile(join(directory, 'snapshot-1.nq'), '<urn:b> <urn:p> "cut');
-    await expect(openEmbeddedStore(directory)).rejects.toMatchObject({
-      code: 'store/damaged',
-      message: expect.stringContaining(directory),
-    });
+    expect((await readdir(directory)).sort()).toEqual(['journal-1.log', 'snapshot-1.nq', 'store.json']);
   });
 });
 
 describe('a torn journal', () => {
   testTornJournals('some');
-
-  test('a record with wrong bytes is dropped, and the file is kept', async () => {
-    const directory = fresh();
-    const path = join(directory, 'journal-0.log');
-    await withStore(directory, {}, async (client) => {
-      await client.add('<urn:a> <urn:p> "1" .\n');
-      await client.add('<urn:b> <urn:p> "2" .\n');
-    });
-    const bytes = await readFile(path);
-    bytes.writeUInt8(bytes.readUInt8(bytes.length - 5) ^ 1, bytes.length - 5);
-    await writeFile(path, bytes);
-    const warnings: string[] = [];
-    expect(await quadsOf(directory, { warn: (message) => warnings.push(message) })).toEqual(['<urn:a> <urn:p> "1" .']);
-    expect(warnings).toEqual([expect.stringContaining(`${path}.torn`)]);
-    expect(await readFile(`${path}.torn`)).toEqual(bytes);
-  });
 });
 
 describe('two processes', () => {

@@ -1,6 +1,6 @@
 /** `quadmill write` to a directory: the embedded store as a target that is open as long as the write. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -86,5 +86,22 @@ describe('quadmill write --target DIRECTORY', () => {
     } finally {
       await store.close();
     }
+  }, 120_000);
+
+  test('a damaged directory is refused with the way on, and opened with --salvage', async () => {
+    await writeFile(join(directory, 'one.nq'), `${subject(1)} ${P} "1" .\n`);
+    await writeFile(join(directory, 'two.nq'), `${subject(2)} ${P} "2" .\n`);
+    for (const file of ['one.nq', 'two.nq']) expect(await write(file, '--target', 'damaged')).toMatchObject({ code: 0 });
+    const path = join(directory, 'damaged', 'journal-0.log');
+    const bytes = await readFile(path);
+    bytes.write('X', bytes.indexOf('s1>'));
+    await writeFile(path, bytes);
+    const refused = await write('two.nq', '--target', 'damaged', '--patience-seconds', '0');
+    expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/1 of \d acknowledged writes.*\n?.*--salvage/s)]);
+    expect(await write('two.nq', '--target', 'damaged', '--salvage')).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('was damaged'),
+    });
+    expect(await quads(join(directory, 'damaged'))).toEqual([`${subject(2)} ${P} "2" .`]);
   }, 120_000);
 });
