@@ -4,7 +4,7 @@
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { parentPort, workerData } from 'node:worker_threads';
-import { plainEnvironment } from '../../core/environment.ts';
+import { plainEnvironment } from '../../core/reach/environment.ts';
 import type { FromRelay, RelayData, ToRelay } from './messages.ts';
 
 const ERROR_CHARACTERS = 4_000;

@@ -3,7 +3,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { compiled } from '../../core/compiled.ts';
-import { plainEnvironment } from '../../core/environment.ts';
+import { plainEnvironment } from '../../core/reach/environment.ts';
 import { type EngineFault, type HostReply, type HostRequest, LIFELINE } from './engine.ts';
 
 /** Megabytes for JavaScript's objects: a batch or two. */
