@@ -100,7 +100,7 @@ export async function startWorkers(
     run.service === 'graph-writer' ? cleanUpWrite(run, settings) : cleanUpRun(run, settings);
   const retention = openRetention(services, backend, config, workingDirectory, logger);
   const deleteSources: DeleteSources = async (run, startedAt) => {
-    await deleteSourcesOf(run, startedAt, workingDirectory, logger, settings.s3);
+    await deleteSourcesOf(run, startedAt, workingDirectory, logger, () => config.refresh());
     await retention.written(run);
   };
   const recordProvenance: RecordProvenance = async (run, outcome, result) => {

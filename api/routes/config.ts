@@ -5,6 +5,7 @@ import { type ConfigDocument, configDocument, shownValue } from '../../src/confi
 import { optionsOf, ownOption } from '../../src/config/effective.ts';
 import type { OptionName } from '../../src/config/options/options.ts';
 import { findOption } from '../../src/config/parse.ts';
+import { assertPlace } from '../../src/config/places.ts';
 import { s3AccessOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { NOT_BLANK } from '../../src/core/schema.ts';
@@ -52,7 +53,9 @@ export function configRoutes(api: Api): readonly Route[] {
       handle: async (call) => {
         const { entry, value } = await changeOf(call);
         const service = seenBy(api, call.service);
-        const { name, snapshot } = await withinQueueWait(api, api.config.update(changedOption(entry, service), value, call.actor));
+        const option = changedOption(entry, service);
+        await assertPlace(option, value, api.config.snapshot(), api.workingDirectory);
+        const { name, snapshot } = await withinQueueWait(api, api.config.update(option, value, call.actor));
         api.logger.info({ option: name, by: call.actor }, 'option changed');
         return { status: 200, body: { configEntry: entry, configValue: shownValue(name, snapshot, service) } };
       },

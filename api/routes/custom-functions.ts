@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callLimitsOf } from '../../queues/custom-functions.ts';
-import { s3AccessOf, webAccessOf } from '../../src/config/run-defaults.ts';
+import { startedWith } from '../../src/config/options/options.ts';
+import { reachOf, s3AccessOf, webAccessOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { METRICS } from '../../src/core/telemetry/observe.ts';
 import { fetchFunctions } from '../../src/custom-functions/fetch.ts';
@@ -66,7 +67,11 @@ async function deploy(api: Api): Promise<{ readonly deployed: Deployed }> {
   }
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-functions-'));
   try {
-    const access = { workingDirectory: api.workingDirectory, web: webAccessOf(snapshot), s3: s3AccessOf(snapshot) };
+    const started = startedWith(snapshot);
+    // What the environment names is trusted; what was set since the start stays within its reach, also when a name changes its address.
+    const isTrusted = description === started.CUSTOM_FUNCTION_TTL_URL && code === started.CUSTOM_FUNCTION_JAR_URL;
+    const reach = isTrusted ? undefined : reachOf(snapshot, api.workingDirectory);
+    const access = { workingDirectory: api.workingDirectory, web: webAccessOf(snapshot), s3: s3AccessOf(snapshot), reach };
     const set = await fetchFunctions({ description, code }, directory, access);
     const place = join(directory, set.version);
     const functions = await tryFunctions({ directory: place, limits: callLimitsOf(snapshot) });

@@ -69,8 +69,13 @@ function pathOf(url: string, workingDirectory: string): string {
   });
 }
 
-/** Writes a backup, and resolves to its URL. @throws Fault config/invalid, sink/failed */
+/**
+ * Writes a backup, and resolves to its URL. It takes the place of an older backup, and of no other file.
+ *
+ * @throws Fault config/invalid, sink/failed
+ */
 export async function writeBackup(path: string, changes: Stored, configuration: ConfigDocument, s3: S3Access): Promise<string> {
+  await assertReplaceable(path, s3);
   const backup: Backup = {
     format: FORMAT,
     formatVersion: FORMAT_VERSION,
@@ -80,6 +85,23 @@ export async function writeBackup(path: string, changes: Stored, configuration: 
     changes,
   };
   return writeText(path, `${JSON.stringify(backup, null, 2)}\n`, 'application/json', s3);
+}
+
+/** @throws Fault config/invalid — there is a file which is not a backup */
+async function assertReplaceable(path: string, s3: S3Access): Promise<void> {
+  let found: unknown;
+  try {
+    // A pipe would be waited for.
+    if (!isObjectUrl(path) && (await stat(path)).isFile() === false) throw new Error('it is not a file');
+    found = JSON.parse(await readText(path, MAX_BYTES, { workingDirectory: '/', reach: undefined, s3 }));
+  } catch (error) {
+    if ((error instanceof Fault && error.code === 'source/missing') || (error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    found = undefined;
+  }
+  if ((found as Partial<Backup> | null | undefined)?.format === FORMAT) return;
+  throw new Fault('config/invalid', `${path} is not a backup of a configuration, and is not overwritten`, {
+    hint: 'Move the file away, or set CONFIG_BACKUP to another one',
+  });
 }
 
 /** The changes of a backup; undefined if there is none. @throws Fault config/invalid — it cannot be read, or is not a backup */

@@ -10,7 +10,7 @@ import { portOf, type Reach } from '../core/reach/reach.ts';
 import { readLogins, type WebAccess } from '../storage/logins.ts';
 import type { S3Access } from '../storage/s3-access.ts';
 import { directories, mappingsOf } from './directories.ts';
-import { DEFAULTS, type Snapshot } from './options/options.ts';
+import { DEFAULTS, type Snapshot, startedWith } from './options/options.ts';
 
 /** Time limits of a run's database sessions, in seconds. */
 export const sqlLimitsOf = ({
@@ -87,19 +87,18 @@ export const webAccessOf = (options: Pick<Snapshot, (typeof WEB_OPTIONS)[number]
 /**
  * What requests, messages and mappings may name (decisions, §9): by itself everything while the process listens on a loopback address only,
  * otherwise hosts with public addresses, and the directories that the service itself is told of.
+ *
+ * Options that were changed since the start widen nothing: whoever may change options could reach everything by them otherwise.
  */
-export function reachOf(snapshot: Snapshot, workingDirectory: string): Reach {
+export function reachOf(present: Snapshot, workingDirectory: string): Reach {
+  const snapshot = startedWith(present);
   const data = resolve(workingDirectory, snapshot.DATA_DIR);
   const isAlone = isLoopback(snapshot.HOST);
-  const { queue, store, spill, functions, uploads, mappings, output, provenance } = directories(snapshot, workingDirectory);
-  const ofMappings = [
-    mappings,
-    mappingsOf('semi-structured-transformer', snapshot, workingDirectory),
-    mappingsOf('sql-transformer', snapshot, workingDirectory),
-  ];
+  const { queue, store, spill, functions, uploads } = directories(snapshot, workingDirectory);
+  const ofMappings = mappingPlaces(snapshot, workingDirectory);
   const local = (places: readonly string[]): readonly string[] => localPaths(places, workingDirectory);
   const named = local(snapshot.ALLOWED_DIRECTORIES);
-  const own = [data, ...local([output, provenance]), ...backupDirectory(snapshot, workingDirectory)];
+  const own = writtenDirectories(snapshot, workingDirectory);
   return {
     privateAddresses: snapshot.ALLOW_PRIVATE_ADDRESSES ?? isAlone,
     hosts: snapshot.ALLOWED_HOSTS.map((entry) => entry.toLowerCase()),
@@ -107,9 +106,23 @@ export function reachOf(snapshot: Snapshot, workingDirectory: string): Reach {
       .filter((place) => /^https?:/i.test(place))
       .map((place) => `${new URL(place).hostname}:${portOf(new URL(place))}`),
     directories: named.length > 0 ? [...named, uploads, ...local(ofMappings)] : isAlone ? null : [...own, ...local(ofMappings)],
-    withheld: [join(data, 'secrets.key'), queue, store, spill, functions, ...local(privateFiles(snapshot))],
+    withheld: [join(data, 'secrets.key'), queue, store, spill, functions, ...local([snapshot, present].flatMap(privateFiles))],
   };
 }
+
+/** DATA_DIR, and the directories of this machine in which the options have output, provenance and backup. */
+export function writtenDirectories(snapshot: Snapshot, workingDirectory: string): readonly string[] {
+  const { output, provenance } = directories(snapshot, workingDirectory);
+  const data = resolve(workingDirectory, snapshot.DATA_DIR);
+  return [data, ...localPaths([output, provenance], workingDirectory), ...backupDirectory(snapshot, workingDirectory)];
+}
+
+/** Paths or URLs of the directories in which the options have mappings. */
+export const mappingPlaces = (snapshot: Snapshot, workingDirectory: string): readonly string[] => [
+  directories(snapshot, workingDirectory).mappings,
+  mappingsOf('semi-structured-transformer', snapshot, workingDirectory),
+  mappingsOf('sql-transformer', snapshot, workingDirectory),
+];
 
 /** Keys of this service, and answers that others may have been given with a login. */
 const privateFiles = ({ TLS_KEY, KAFKA_SSL_KEY, QUEUE_SSL_KEY, SOURCE_CACHE_DIRECTORY }: Snapshot): readonly string[] =>

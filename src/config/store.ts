@@ -6,7 +6,7 @@
  */
 import { Fault } from '../core/fault.ts';
 import { redact } from '../core/redact.ts';
-import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot } from './options/options.ts';
+import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot, STARTED } from './options/options.ts';
 import { findOption, parseOption } from './parse.ts';
 import { isSealed, type SecretBox } from './secrets.ts';
 
@@ -253,5 +253,6 @@ function withStored(below: Snapshot, stored: Stored, opened: (name: OptionName, 
       if (!(error instanceof Fault)) throw error;
     }
   }
+  Object.defineProperty(values, STARTED, { value: below });
   return Object.freeze(values) as unknown as Snapshot;
 }

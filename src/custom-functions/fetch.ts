@@ -23,7 +23,7 @@ export interface FunctionSource {
   readonly code: string | undefined;
 }
 
-type FetchOptions = Pick<OpenOptions, 'workingDirectory' | 'web' | 's3' | 'signal'>;
+type FetchOptions = Pick<OpenOptions, 'workingDirectory' | 'web' | 's3' | 'signal'> & Partial<Pick<OpenOptions, 'reach'>>;
 
 /**
  * Downloads a set into a folder of `directory` named after its version, which is complete or absent.
@@ -139,10 +139,10 @@ async function download(given: string, mostBytes: number, options: FetchOptions)
   let bytes: Buffer;
   try {
     location = locate(url, options.workingDirectory);
-    bytes = await readBytes(url, mostBytes, { ...options, reach: undefined, silenceMs: SILENCE_MS });
+    bytes = await readBytes(url, mostBytes, { ...options, reach: options.reach, silenceMs: SILENCE_MS });
   } catch (error) {
     const fault = Fault.of(error);
-    if (fault.code === 'run/cancelled') throw fault;
+    if (fault.code === 'run/cancelled' || fault.code === 'request/forbidden') throw fault;
     throw fault.with({ code: 'functions/invalid', message: `The custom functions cannot be downloaded: ${fault.message}` });
   }
   const found = sha256Of(bytes);

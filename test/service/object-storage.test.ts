@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { readBackup } from '../../src/config/backup.ts';
+import { DEFAULTS, type OptionValues } from '../../src/config/options/options.ts';
+import { readEnvironment } from '../../src/config/parse.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
 import { OUTPUT_FORMATS } from '../../src/sinks/sink.ts';
 import { probeInput, readBytes, readText } from '../../src/storage/open.ts';
@@ -257,9 +259,15 @@ describeS3('object storage', () => {
       typeof deleteSources
     >[0];
     const state = () => probeInput(url('gone.csv'), { reach: undefined, workingDirectory: '/', s3: access });
-    await deleteSources(run, Date.now() - 60_000, '/', quietLogger(), async () => access);
+    const options =
+      (more: OptionValues = {}) =>
+      async () => ({ ...DEFAULTS, ...readEnvironment(environment()).values, ...more });
+    await deleteSources(run, Date.now() - 60_000, '/', quietLogger(), options());
     expect(await state()).toMatchObject({ sizeBytes: PEOPLE.csv.length });
-    await deleteSources(run, Date.now() + 60_000, '/', quietLogger(), async () => access);
+    for (const more of [{ OUTPUT_DIR_URL: url('') }, { MAPPINGS_DIR_URL: url('') }, { CONFIG_BACKUP: url('gone.csv') }])
+      await deleteSources(run, Date.now() + 60_000, '/', quietLogger(), options(more));
+    expect(await state()).toMatchObject({ sizeBytes: PEOPLE.csv.length });
+    await deleteSources(run, Date.now() + 60_000, '/', quietLogger(), options({ OUTPUT_DIR_URL: url('gone') }));
     expect(await state()).toBeUndefined();
   });
 

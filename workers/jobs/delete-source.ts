@@ -1,10 +1,12 @@
 /** Deletes the inputs of a run that is published, where DELETE_SOURCE asks for it. */
 import { stat, unlink } from 'node:fs/promises';
 import type { RunPayload } from '../../queues/jobs.ts';
+import type { Snapshot } from '../../src/config/options/options.ts';
+import { ownPlaces } from '../../src/config/places.ts';
+import { s3AccessOf } from '../../src/config/run-defaults.ts';
 import { splitSheet } from '../../src/core/input/formats.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
-import type { S3Access } from '../../src/storage/s3-access.ts';
 import { locate } from '../../src/storage/url.ts';
 
 /**
@@ -15,24 +17,32 @@ import { locate } from '../../src/storage/url.ts';
  * time of the change of status, unlike that of the content, is also that of a file which was moved to this name. So a second call, by a worker
  * that repeats the job of one that died, does not delete a new file of the same name.
  *
+ * The service's own files stay: mappings, output, and what it keeps in DATA_DIR.
+ *
  * Never throws: the run is complete, and an input that cannot be deleted is logged.
  */
 export async function deleteSources(
-  { runId, inputs, deleteSource }: RunPayload,
+  { runId, service, inputs, deleteSource }: RunPayload,
   startedAt: number | undefined,
   workingDirectory: string,
   logger: Logger,
-  s3: () => Promise<S3Access>,
+  options: () => Promise<Snapshot>,
 ): Promise<void> {
   if (deleteSource !== true || startedAt === undefined) return;
+  const snapshot = await options();
+  const isOwn = await ownPlaces(snapshot, workingDirectory, service === 'graph-writer');
   for (const { url } of inputs) {
     const input = redact(url);
     try {
       const location = locate(splitSheet(url).path, workingDirectory);
       if (location.kind === 'http') continue;
+      if (await isOwn(location)) {
+        logger.warn({ run: runId, input }, 'input not deleted: it stands where the service keeps its own files');
+        continue;
+      }
       if (location.kind === 's3') {
         const { deleteUnchanged } = await import('../../src/storage/s3/read.ts');
-        const outcome = await deleteUnchanged(location, input, await s3(), startedAt);
+        const outcome = await deleteUnchanged(location, input, s3AccessOf(snapshot), startedAt);
         if (outcome === 'changed') logger.warn({ run: runId, input }, 'input not deleted: it may have changed since the run began');
         else if (outcome === 'deleted') logger.info({ run: runId, input }, 'input deleted');
         continue;

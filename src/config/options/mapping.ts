@@ -69,6 +69,7 @@ export const MAPPING_OPTIONS = {
     default: noList,
     secret: true,
     live: true,
+    place: 'server',
     scope: 'transformer',
     pattern: { test: { test: isLogin }, says: LOGIN_FORM },
     summary:
@@ -122,6 +123,7 @@ export const MAPPING_OPTIONS = {
     type: 'string',
     default: none,
     live: true,
+    place: 'write',
     scope: 'transformer',
     summary:
       'Directory in which answers of HTTP servers are kept, so that a server can say that nothing has changed (`ETag`, `Last-Modified`). It holds data of sources. Absent: nothing is kept.',
@@ -211,6 +213,7 @@ export const MAPPING_OPTIONS = {
     type: 'url',
     default: none,
     live: true,
+    place: 'read',
     scope: 'transformer',
     summary:
       'Directory of the mapping files; with SERVICE `all` each transformer has a directory of its own in it, named as its prefix. Absent: `mappings` under DATA_DIR.',
@@ -220,6 +223,7 @@ export const MAPPING_OPTIONS = {
     type: 'url',
     default: none,
     live: true,
+    place: 'read',
     scope: 'transformer',
     own: { service: 'Semi-Structured-Transformer', of: 'MAPPINGS_DIR_URL' },
     summary: 'Directory of the mapping files of the semi-structured transformer. Absent: as MAPPINGS_DIR_URL says.',
@@ -229,6 +233,7 @@ export const MAPPING_OPTIONS = {
     type: 'url',
     default: none,
     live: true,
+    place: 'read',
     scope: 'transformer',
     own: { service: 'SQL-Transformer', of: 'MAPPINGS_DIR_URL' },
     summary: 'Directory of the master mapping. Absent: as MAPPINGS_DIR_URL says.',
@@ -246,6 +251,7 @@ export const MAPPING_OPTIONS = {
     type: 'url',
     default: none,
     live: true,
+    place: 'write',
     scope: 'transformer',
     summary: 'Directory of the output files. Absent: `output` under DATA_DIR.',
   },
@@ -290,6 +296,7 @@ export const MAPPING_OPTIONS = {
     type: 'url',
     default: none,
     live: true,
+    place: 'read',
     scope: 'transformer',
     summary:
       'Where the code of custom functions is downloaded from, for implementations that name no file of their own: a JAR, which also takes the place of the JARs that a description names, or a JavaScript module. `#sha256=…` at the end: its SHA-256, without which it is refused. Takes effect with GET /updateCustomFunctions.',
@@ -299,6 +306,7 @@ export const MAPPING_OPTIONS = {
     type: 'url',
     default: none,
     live: true,
+    place: 'read',
     scope: 'transformer',
     summary:
       'Where the FnO description of custom functions, in Turtle, is downloaded from. `#sha256=…` at the end: its SHA-256, without which it is refused. Takes effect with GET /updateCustomFunctions.',

@@ -8,6 +8,7 @@ export const MESSAGE_OPTIONS = {
     type: 'list',
     default: noList,
     live: true,
+    place: 'trusted',
     pattern: BROKER,
     summary: 'Brokers, `host:port` each. Empty: no message queue.',
   },

@@ -60,6 +60,7 @@ export const NAME_OPTIONS = {
     type: 'url',
     default: none,
     live: true,
+    place: 'write',
     summary:
       'File or directory that a backup of the configuration is written to. A process whose environment sets it, and whose queue is new, restores the configuration from it. Absent: `backup` under DATA_DIR, and nothing is restored.',
   },

@@ -30,6 +30,7 @@ export const OBJECT_STORAGE_OPTIONS = {
     type: 'url',
     default: none,
     live: true,
+    place: 'server',
     summary: 'URL of an object storage that speaks the protocol of S3, such as MinIO. Without it, that of Amazon.',
   },
   S3_PATH_STYLE: {

@@ -52,7 +52,13 @@ type ValueOf<R> = R extends { secret: true; type: infer T }
             : never;
 
 /** Every option with its value, as one frozen object; a run keeps the one that it started with. */
-export type Snapshot = { readonly [N in OptionName]: ValueOf<(typeof OPTIONS)[N]> };
+export type Snapshot = { readonly [N in OptionName]: ValueOf<(typeof OPTIONS)[N]> } & { readonly [STARTED]?: Snapshot };
+
+/** Not an option: the values with which the process was started, of a snapshot in which some may have been changed since then. */
+export const STARTED: unique symbol = Symbol('started');
+
+/** Of a snapshot that no store has made, itself. */
+export const startedWith = (snapshot: Snapshot): Snapshot => snapshot[STARTED] ?? snapshot;
 
 /** Some options, with values that fit. */
 export type OptionValues = { [N in OptionName]?: Snapshot[N] };

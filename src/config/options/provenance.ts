@@ -15,6 +15,7 @@ export const PROVENANCE_OPTIONS = {
     type: 'url',
     default: none,
     live: true,
+    place: 'write',
     summary: 'Directory of provenance files. Absent: beside the output.',
   },
   SWITCHED_OFF_ACTIVITIES: {
@@ -30,6 +31,7 @@ export const PROVENANCE_OPTIONS = {
     type: 'list',
     default: noList,
     live: true,
+    place: 'trusted',
     pattern: BROKER,
     summary:
       'Brokers of the topic PROV_KAFKA_TOPIC_NAME_DLQ, where KAFKA_BROKERS has brokers: with the same login and TLS. Empty: KAFKA_BROKERS.',

@@ -5,6 +5,12 @@ export type OptionType = 'string' | 'boolean' | 'integer' | 'enum' | 'url' | 'li
 /** Which service's document shows the option; undefined: all of them. */
 export type OptionScope = 'transformer' | 'writer';
 
+/**
+ * What a place is that an option names. While the process runs, a new value of *read*, *write* and *server* has to be within the reach of its
+ * start: it is read, written, or asked for callers. *trusted*: servers of the operator, which callers do not name.
+ */
+export type OptionPlace = 'read' | 'write' | 'server' | 'trusted';
+
 interface Row {
   /** Place in the `/config` JSON below `serviceTransformerConfig` or `serviceWriterConfig`; see `ROOT_PATHS` for the exceptions. */
   readonly path: string;
@@ -14,6 +20,7 @@ interface Row {
   readonly summary: string;
   /** Reads back as `******`. */
   readonly secret?: true;
+  readonly place?: OptionPlace;
   /** How one that is not `live` is changed without a restart. */
   readonly instead?: string;
   readonly scope?: OptionScope;

@@ -15,6 +15,7 @@ export const SQL_OPTIONS = {
     type: 'url',
     default: none,
     live: true,
+    place: 'trusted',
     scope: 'transformer',
     summary: 'The database, where the mapping names none.',
   },

@@ -1,7 +1,7 @@
 /** DELETE_SOURCE: an input goes when its run is published, never before, and no other file goes. */
 import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { temporaryDirectory } from '../../support/queues/backends.ts';
@@ -84,6 +84,23 @@ test('an input that has changed or was replaced while the run went on stays, one
   }
 });
 
+test("the service's own files stay: mappings, output, backup, and what is in DATA_DIR itself", async () => {
+  const backup = at('kept/backup.csv');
+  await set('CONFIG_BACKUP', backup);
+  await symlink(at('data/output'), at('way'));
+  const own = ['data/own.csv', 'data/mappings/own.csv', 'data/output/own.csv', 'data/backup/own.csv', 'kept/backup.csv', 'way/other.csv'];
+  const others = ['kept/other.csv', 'data/uploads/own.csv', 'data/inputs/own.csv', 'data/output-of-others/own.csv'];
+  for (const name of [...own, ...others]) {
+    await mkdir(at(dirname(name)), { recursive: true });
+    await writeFile(at(name), PEOPLE.csv);
+  }
+  expect((await run(...[...own, ...others].map(at))).status).toBe(200);
+  await Promise.all(others.map((name) => logged('input deleted', at(name))));
+  await Promise.all(own.map((name) => logged('input not deleted: it stands where the service keeps its own files', at(name))));
+  expect([own, others].map((names) => names.map((name) => existsSync(at(name))))).toEqual([own.map(() => true), others.map(() => false)]);
+  await set('CONFIG_BACKUP', '');
+});
+
 test('of a link, the link goes', async () => {
   await writeFile(at('kept.csv'), PEOPLE.csv);
   await symlink(at('kept.csv'), at('link.csv'));
@@ -96,12 +113,18 @@ test('the graph writer, which here reads the output of the transformers, deletes
   const write = (name: string): Promise<Answer> => postJson(`${service.url}/graph-writer/process`, { inputFileURL: at(name) });
   const shown = async (): Promise<unknown> =>
     (await ask(`${service.url}/graph-writer/config?paths=deleteSource`)).body.serviceWriterConfig.deleteSource;
-  for (const name of ['one.nq', 'two.nq']) await writeFile(at(name), '<http://example.com/a> <http://example.com/b> "c" .\n');
+  await mkdir(at('data/output'), { recursive: true });
+  for (const name of ['one.nq', 'two.nq', 'data/output/three.nq', 'data/mappings/four.nq'])
+    await writeFile(at(name), '<http://example.com/a> <http://example.com/b> "c" .\n');
   expect(await shown()).toBe(false);
   expect((await write('one.nq')).status).toBe(200);
   await set('DELETE_SOURCE', 'true', 'graph-writer');
   expect(await shown()).toBe(true);
   expect((await write('two.nq')).status).toBe(200);
-  await logged('input deleted', at('two.nq'));
+  // The output of a transformer is its input.
+  expect((await write('data/output/three.nq')).status).toBe(200);
+  expect((await write('data/mappings/four.nq')).status).toBe(200);
+  await Promise.all([logged('input deleted', at('two.nq')), logged('input deleted', at('data/output/three.nq'))]);
+  await logged('input not deleted: it stands where the service keeps its own files', at('data/mappings/four.nq'));
   expect([existsSync(at('one.nq')), existsSync(at('two.nq'))]).toEqual([true, false]);
 });

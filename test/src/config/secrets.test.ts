@@ -204,6 +204,24 @@ describe('a backup', () => {
     used.close();
   });
 
+  test('takes the place of an older one, and of no other file', async () => {
+    const path = join(directory, 'own.json');
+    await backedUp(path);
+    await backedUp(path);
+    const write = (to: string) => writeBackup(to, {}, {}, USUAL_S3_ACCESS);
+    const others = { 'data.csv': 'id,name\n', 'other.json': '{"format":"x"}', 'list.json': '[]', empty: '' };
+    for (const [name, text] of Object.entries(others)) {
+      await writeFile(join(directory, name), text);
+      await expect(write(join(directory, name))).rejects.toMatchObject({
+        code: 'config/invalid',
+        message: `${join(directory, name)} is not a backup of a configuration, and is not overwritten`,
+      });
+      expect(await readFile(join(directory, name), 'utf8')).toBe(text);
+    }
+    await expect(write(directory)).rejects.toMatchObject({ code: 'config/invalid' });
+    if (process.platform === 'linux') await expect(write('/dev/null')).rejects.toMatchObject({ code: 'config/invalid' });
+  });
+
   test('that is not there is none', async () => expect(await readBackup(join(directory, 'none.json'), USUAL_S3_ACCESS)).toBeUndefined());
 
   test.each([
