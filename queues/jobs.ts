@@ -45,6 +45,7 @@ export interface TransformRequest {
     | 'boundOnly'
     | 'base'
     | 'onError'
+    | 'datatypeCheck'
     | 'maxRejected'
     | 'distinct'
     | 'rdf'

@@ -4,8 +4,10 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { findNotInIri } from '../../src/core/text.ts';
+import { DATATYPE_CHECKS } from '../../src/mapping/model/model.ts';
 import {
   type DatabaseAccess,
+  type DatatypeCheck,
   type ErrorPolicy,
   type RunReport,
   type RunRequest,
@@ -72,6 +74,12 @@ export const RUN: Command = {
       multiple: true,
       summary:
         'end with exit code 3 if a triples map gave no statement or a join found no partner for any row (empty), or a record was rejected (rejected); default none. The output is written all the same',
+    },
+    'datatype-check': {
+      value: 'MODE',
+      choices: DATATYPE_CHECKS,
+      summary:
+        'a literal whose text is no value of its datatype is an invalid value (error), is written and counted in a warning (warn), or is written (off); default error, but warn for legacy RML',
     },
     'max-rejected': { value: 'N', summary: 'with skip and quarantine: give up after more than N rejected records' },
     rdf: {
@@ -234,6 +242,7 @@ export function requestOf(parsed: Parsed, mappings: readonly string[], database:
     workingDirectory: process.cwd(),
     base: baseOf(parsed.value('base')),
     onError: parsed.value('on-error') as ErrorPolicy | undefined,
+    datatypeCheck: (parsed.value('datatype-check') as DatatypeCheck | undefined) ?? RUN_DEFAULTS.datatypeCheck,
     maxRejected: numberOf(parsed, 'max-rejected', 0) ?? RUN_DEFAULTS.maxRejected,
     distinct: !parsed.has('no-distinct'),
     rdf: (parsed.value('rdf') as RdfVersion | undefined) ?? RUN_DEFAULTS.rdf,

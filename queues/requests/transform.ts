@@ -21,6 +21,7 @@ export function settingsOf(
     run: {
       base: snapshot.BASE_IRI,
       onError: snapshot.ON_ERROR === 'auto' ? undefined : snapshot.ON_ERROR,
+      datatypeCheck: snapshot.DATATYPE_CHECK === 'auto' ? undefined : snapshot.DATATYPE_CHECK,
       // Infinity does not survive JSON.
       maxRejected: snapshot.MAX_REJECTED ?? Number.MAX_SAFE_INTEGER,
       distinct: snapshot.DISTINCT,

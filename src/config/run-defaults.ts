@@ -157,6 +157,7 @@ export const storeLimitsOf = ({ EMBEDDED_QUERY_SECONDS }: Pick<Snapshot, 'EMBEDD
 export const RUN_DEFAULTS = {
   base: undefined,
   onError: undefined,
+  datatypeCheck: undefined,
   maxRejected: Number.POSITIVE_INFINITY,
   distinct: DEFAULTS.DISTINCT,
   rdf: DEFAULTS.RDF_VERSION,

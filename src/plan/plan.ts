@@ -4,7 +4,7 @@
  *
  * The mapping is built as algebra (`algebra.ts`), rewritten, and then laid out as what is carried out: one pass over each source.
  */
-import type { ErrorPolicy, LogicalTarget, Mapping } from '../mapping/model/model.ts';
+import type { LogicalTarget, Mapping, Policies } from '../mapping/model/model.ts';
 import type {
   Algebra,
   Check,
@@ -162,7 +162,6 @@ export type ObjectPlan =
  *
  * @param runBase base IRI of the run, absolute; triples maps may have their own
  * @param metadata catalogue metadata of databases; without it no key is known, and no join is pushed down
- * @param onError undefined: the default of each triples map's dialect
  * @param reifiers whether the statements are written in RDF 1.2, where quoted triples as subjects have reifiers
  * @returns scans in execution order (parents of joins before their children where possible); `MapPlan.index` counts the triples maps in
  * that order
@@ -171,12 +170,12 @@ export function planMapping(
   mapping: Mapping,
   runBase: string,
   metadata: CatalogueMetadata = NO_METADATA,
-  onError?: ErrorPolicy,
+  policies: Policies = {},
   reifiers = false,
 ): Plan {
   const builder = new Builder();
   const built = buildAlgebra(mapping, runBase, builder);
-  return planAlgebra(rewritten(built, { builder, facts: metadata, onError }), metadata, reifiers);
+  return planAlgebra(rewritten(built, { ...policies, builder, facts: metadata }), metadata, reifiers);
 }
 
 /** Lays an algebra out as what is carried out. */

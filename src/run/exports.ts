@@ -10,6 +10,7 @@ export { openStreamSink, type StreamSinkOptions } from '../sinks/stream.ts';
 export { openTargetFile, type TargetFileOptions } from '../sinks/target-file.ts';
 export type {
   DatabaseAccess,
+  DatatypeCheck,
   ErrorPolicy,
   InputBinding,
   Rejection,

@@ -4,7 +4,7 @@ import { formatOrigin, type LogicalSource } from '../mapping/model/model.ts';
 import type { MapInfo, Project } from '../plan/algebra.ts';
 import { describeContent } from '../plan/explain.ts';
 import { mapsOf, type Plan } from '../plan/plan.ts';
-import type { ErrorPolicy, RunReport, TriplesMapReport } from './request.ts';
+import type { ErrorPolicy, Flaw, RunReport, TriplesMapReport } from './request.ts';
 
 /** What a program of a triples map counted, and knows of its records. */
 export interface MappedRecords {
@@ -139,6 +139,44 @@ function withOthers(first: Fault, others: readonly Fault[]): Fault {
   const more = others.length > MAX_BESIDE ? ` and ${others.length - MAX_BESIDE} more` : '';
   return first.with({ hint: `${first.hint}. Nor is there anything at ${named.join(', ')}${more}` });
 }
+
+/** @param someLost whether some records have lost statements alone */
+export function rejectedTooMany(maxRejected: number, someLost: boolean, last?: Fault): Fault {
+  const message = `More than ${maxRejected} ${maxRejected === 1 ? 'record was' : 'records were'} rejected${someLost ? ', or lost statements' : ''}`;
+  return new Fault('record/limit', last === undefined ? message : `${message}; the last: ${last.message}`, {
+    ...(last === undefined ? {} : { place: last.place }),
+    limit: 'MAX_REJECTED',
+    ...(last?.hint === undefined ? {} : { hint: last.hint }),
+  });
+}
+
+/** Flaws of the same statement of the mapping have the same key. */
+export const keyOfFlaw = ({ kind, first }: Flaw): string =>
+  JSON.stringify([kind, first.place.mapping, kind === 'ill-typed' ? first.message : undefined]);
+
+/** Adds the counts of threads, slices and documents by the statement of the mapping. The first value is that of the input that was begun first. */
+export function mergeFlaws(flaws: readonly Flaw[]): readonly Flaw[] {
+  const merged = new Map<string, Flaw>();
+  for (const flaw of flaws) {
+    const { kind, count, first } = flaw;
+    const key = keyOfFlaw(flaw);
+    const before = merged.get(key);
+    const isEarlier = (before?.first.place.record ?? 0) > (first.place.record ?? 0) && before?.first.place.input === first.place.input;
+    merged.set(key, before === undefined ? flaw : { kind, count: before.count + count, first: isEarlier ? first : before.first });
+  }
+  return [...merged.values()];
+}
+
+/** One warning for each statement of the mapping. */
+export const flawWarnings = (flaws: readonly Flaw[]): readonly string[] =>
+  mergeFlaws(flaws).map(({ kind, count, first }) => {
+    const hint =
+      kind === 'ill-typed' ? 'Convert it with a function, give it another datatype, or reject it: DATATYPE_CHECK=error' : first.hint;
+    const fault = describeFault(Fault.from({ ...first, hint }));
+    if (kind === 'ill-typed')
+      return `${count} ${count === 1 ? 'literal is' : 'literals are'} ill-typed and written all the same; the first: ${fault}`;
+    return `${count} invalid ${count === 1 ? 'object was' : 'objects were'} left out with ${count === 1 ? 'its statement' : 'their statements'}; the first: ${fault}`;
+  });
 
 const MAX_WARNINGS = 50;
 

@@ -7,7 +7,7 @@ import type { RunLimits } from '../core/limits.ts';
 import type { Reach } from '../core/reach/reach.ts';
 import type { Secret } from '../core/secret.ts';
 import type { FunctionFiles } from '../custom-functions/files.ts';
-import type { ErrorPolicy, LogicalTarget } from '../mapping/model/model.ts';
+import type { DatatypeCheck, ErrorPolicy, LogicalTarget } from '../mapping/model/model.ts';
 import type { MapInfo } from '../plan/algebra.ts';
 import type { QuadSink, RdfVersion } from '../sinks/sink.ts';
 import type { WebAccess } from '../storage/logins.ts';
@@ -40,7 +40,7 @@ export interface InputOptions {
 /** The input that means standard input, if there are `InputOptions`. */
 export const STANDARD_INPUT = '-';
 
-export type { ErrorPolicy, LogicalTarget };
+export type { DatatypeCheck, ErrorPolicy, LogicalTarget };
 
 /** The database of sources that name none in the mapping. Never part of a job: it contains the password. A text is hidden as a `Secret` at once. */
 export interface DatabaseAccess {
@@ -129,8 +129,10 @@ export interface RunRequest {
   readonly base: string | undefined;
   /** undefined: the default of the dialect (strict for current RML and R2RML, skip for legacy RML). */
   readonly onError: ErrorPolicy | undefined;
-  /** With `skip` and `quarantine`: the run fails when more records than this are rejected. */
+  /** With `skip` and `quarantine`: the run fails when more records than this are rejected, or lose statements whose objects are left out. */
   readonly maxRejected: number;
+  /** undefined: the default of the language (`warn` for legacy RML, `error` for the others). */
+  readonly datatypeCheck?: DatatypeCheck | undefined;
   readonly distinct: boolean;
   readonly rdf: RdfVersion;
   /** At most so many threads map: `threads/units.ts` says when there are several. */
@@ -170,6 +172,16 @@ export const DEFAULT_BASE = 'http://example.com/base/';
 export interface Rejection {
   readonly triplesMap: string;
   readonly fault: FaultData;
+}
+
+/**
+ * Values of a statement of the mapping that are wrong, without their records being rejected. `ill-typed`: literals that are written although their
+ * text is not in the lexical space of their datatype. `left-out`: objects that are left out with their statements.
+ */
+export interface Flaw {
+  readonly kind: 'ill-typed' | 'left-out';
+  readonly count: number;
+  readonly first: FaultData;
 }
 
 export interface TriplesMapReport {
@@ -252,6 +264,8 @@ export interface RunReport {
    * document.
    */
   readonly unmatched?: { readonly scan: number; readonly faults: readonly FaultData[] } | undefined;
+  /** For a slice: what becomes a warning when the counts of all slices are added. */
+  readonly flaws?: readonly Flaw[] | undefined;
   /** The mapping documents of the run and their SHA-256, hexadecimal. */
   readonly mappings: readonly { readonly url: string; readonly sha256: string }[];
 }
@@ -284,6 +298,8 @@ export interface RunHooks {
   readonly located?: (urls: readonly string[]) => void | Promise<void>;
   /** Called for each rejected record under `skip` and `quarantine`. */
   readonly reject?: (rejection: Rejection) => void;
+  /** Called for each record of which objects were left out with their statements. */
+  readonly loss?: () => void;
   /**
    * Opens the file of a logical target. The engine writes to it; the caller, who opened it, ends it as it ends the sink of the run. Without
    * this, a mapping with logical targets is refused.

@@ -9,7 +9,7 @@ import { executeScans, type ScansResult } from './execute/scans.ts';
 import { incompleteJoins, joinWarnings, mergeJoins } from './join/reports.ts';
 import { prepareInTime } from './prepare/in-time.ts';
 import type { PreparedRun } from './prepare/prepare.ts';
-import { mergeMaps } from './report.ts';
+import { flawWarnings, mergeFlaws, mergeMaps } from './report.ts';
 import type { JoinReport, RunHooks, RunReport, RunRequest, SliceScan } from './request.ts';
 import { type RunThreads, startThreads } from './threads/threads.ts';
 
@@ -57,6 +57,7 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
         : await threads.execute(keys ?? look, outputs.sink);
     const targets = outputs.reports();
     const sum = (of: (result: ScansResult) => number): number => results.reduce((total, result) => total + of(result), 0);
+    const flaws = results.flatMap((result) => result.flaws ?? []);
     const counts = { records: sum((result) => result.records), quads: sum((result) => result.quads) };
     // The limits of the run apply to each thread.
     checkCounts(request.limits, counts);
@@ -75,9 +76,10 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
         ...prepared.warnings,
         ...results.flatMap((result) => result.warnings),
         // Other slices may have other rows.
-        ...(slice === undefined ? joinWarnings(joins) : []),
+        ...(slice === undefined ? [...joinWarnings(joins), ...flawWarnings(flaws)] : []),
       ],
       ...(request.firstRecords === undefined ? {} : { cut: [...new Set(results.flatMap((result) => result.cut ?? []))] }),
+      ...(slice === undefined || flaws.length === 0 ? {} : { flaws: mergeFlaws(flaws) }),
       unmatched: results.find((result) => result.unmatched !== undefined)?.unmatched,
       mappings: prepared.documents,
     };

@@ -5,6 +5,7 @@
  * own constant text with theirs, and a hash covers only the middle.
  */
 import { excerpt, Fault } from '../core/fault.ts';
+import { isWithin, type LexicalSpace, lexicalSpace } from '../core/input/lexical-form.ts';
 import {
   blankLabel,
   encodeIriPart,
@@ -17,7 +18,7 @@ import {
   iriToUri,
   toBytes,
 } from '../core/text.ts';
-import { type Value, type Values, XSD } from '../core/value.ts';
+import { type TypedValue, type Value, type Values, XSD } from '../core/value.ts';
 import type { TermType } from '../mapping/model/model.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { Expression, QuotedTerm, QuotedTriple, RowTerm, Term } from '../plan/algebra.ts';
@@ -27,7 +28,9 @@ import {
   type Accessors,
   compileExpression,
   compileValues,
+  type Encode,
   identity,
+  leavingOut,
   mapText,
   pairTexts,
   several,
@@ -73,7 +76,8 @@ export function compileWhole(term: Term, rows: Accessors): TextOf {
 
 // ---------------------------------------------------------------- quoted triples
 
-function compileQuoted({ triples }: QuotedTerm, rows: Accessors): CompiledTerm {
+function compileQuoted({ triples }: QuotedTerm, given: Accessors): CompiledTerm {
+  const rows = { ...given, leaveOut: undefined };
   const compiled = triples.map((triple) => compileTriple(triple, rows));
   const [only] = compiled;
   if (only !== undefined && compiled.length === 1) return only;
@@ -138,10 +142,10 @@ function compileIri({ type, value, base: baseText }: Iri, rows: Accessors): Comp
     checkIri(start, value);
     return { before: `<${start}`, after: `${after}>`, text, constant: undefined };
   }
-  const resolve = (inner: string): string => {
+  const resolve = leavingOut(rows, (inner: string): string => {
     const iri = before + inner + after;
     return checkedIri(hasScheme(iri) ? iri : base + iri, type, value);
-  };
+  });
   return { before: '<', after: '>', text: (record, position) => mapText(text(record, position), resolve), constant: undefined };
 }
 
@@ -180,19 +184,24 @@ function compileLiteral({ value: expression, language, datatype }: Literal, rows
   if (language !== undefined) {
     if (language.kind === 'constant') return literal(expression, rows, `"@${language.text}`);
     const tag = compileExpression(language, rows, identity);
-    return tagged(expression, rows, (record, position) =>
-      mapText(tag.text(record, position), (inner) => {
-        const text = tag.before + inner + tag.after;
-        if (!/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/.test(text)) throw invalidLanguage(text, language);
-        return `"@${text}`;
-      }),
-    );
+    return tagged(expression, rows, mapped(tag.text, identity), (text, inner) => {
+      const name = tag.before + inner + tag.after;
+      if (!/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/.test(name)) throw invalidLanguage(name, language);
+      return `${escapeLiteral(text)}"@${name}`;
+    });
   }
   if (datatype !== undefined) {
-    const type = compileTerm(datatype, rows);
-    if (type.constant !== undefined) return literal(expression, rows, `"${datatypeSuffix(type.constant.slice(1, -1))}`);
-    return tagged(expression, rows, (record, position) =>
-      mapText(type.text(record, position), (inner) => `"${datatypeSuffix((type.before + inner + type.after).slice(1, -1))}`),
+    const type = compileTerm(datatype, { ...rows, leaveOut: undefined });
+    if (type.constant !== undefined) return typedLiteral(expression, rows, type.constant.slice(1, -1));
+    const check = checkOfAny(expression, rows);
+    return tagged(
+      expression,
+      rows,
+      mapped(type.text, (inner) => (type.before + inner + type.after).slice(1, -1)),
+      (text, iri) => {
+        check?.(text, iri);
+        return `${escapeLiteral(text)}"${datatypeSuffix(iri)}`;
+      },
     );
   }
   const then = unconditional(expression);
@@ -206,19 +215,85 @@ function compileLiteral({ value: expression, language, datatype }: Literal, rows
   return { before: '"', after: '', text: (record, position) => naturalText(values(record, position), rows), constant: undefined };
 }
 
+/** A literal of a datatype that is the same for every record. */
+function typedLiteral(expression: Expression, rows: Accessors, datatype: string): CompiledTerm {
+  const end = `"${datatypeSuffix(datatype)}`;
+  const space = lexicalSpace(datatype);
+  if (space === undefined || rows.illTyped === undefined) return literal(expression, rows, end);
+  const then = unconditional(expression);
+  const natural = then.kind === 'read' || then.kind === 'cell' ? rows.datatype(then) : undefined;
+  if (typeof natural === 'string' && isWithin(natural, datatype)) return literal(expression, rows, end, identity);
+  const noteIllTyped = rows.illTyped((value) => illTyped(value, space, expression));
+  const written = (text: string): string => {
+    noteIllTyped(text);
+    return escapeLiteral(text);
+  };
+  const escape = space.isPlain ? identity : escapeLiteral;
+  if (then.kind === 'template' || then.kind === 'row') {
+    const { before, after, text } = compileExpression(expression, rows, identity);
+    const whole = leavingOut(rows, (inner: string): string => {
+      const made = before + inner + after;
+      return space.has(made) ? escape(made) : written(made);
+    });
+    return { before: '"', after: end, text: mapped(text, whole), constant: undefined };
+  }
+  if (then.kind === 'constant') return literal(expression, rows, end);
+  if (natural !== undefined && natural !== null && isMisread(natural, datatype))
+    return { before: '"', after: end, text: compileExpression(expression, rows, leavingOut(rows, written)).text, constant: undefined };
+  const { has } = space;
+  const others = leavingOut(rows, (text: string, typed?: TypedValue): string => {
+    if (has(text) && (typed === undefined || !isMisread(typed.datatype, datatype))) return escape(text);
+    // The text of the source is not always a lexical form of the natural datatype, and its canonical form is: `Infinity` of a database.
+    if (typed !== undefined && typed.text !== text && has(typed.text)) return typed.text;
+    return written(text);
+  });
+  // Most values are texts that are as they should be.
+  const encode: Encode = space.isPlain && datatype !== BASE64 ? Object.assign(others, { accepts: has }) : others;
+  return { before: '"', after: end, text: compileExpression(expression, rows, encode).text, constant: undefined };
+}
+
+const BASE64 = `${XSD}base64Binary`;
+
+/** Whether forms of the natural datatype may be lexical forms of the other, which stand for other values: hexadecimal digits for bytes in Base64. */
+const isMisread = (natural: string, datatype: string): boolean => natural === `${XSD}hexBinary` && datatype === BASE64;
+
+/** Checks the text of a literal whose datatype depends on the record; undefined: nothing is checked. */
+function checkOfAny(expression: Expression, rows: Accessors): ((text: string, datatype: string) => void) | undefined {
+  const { illTyped: noteOf } = rows;
+  if (noteOf === undefined) return undefined;
+  const notes = new Map<LexicalSpace, (value: string) => void>();
+  return (text, datatype) => {
+    const space = lexicalSpace(datatype);
+    if (space === undefined || space.has(text)) return;
+    const note = notes.get(space) ?? noteOf((value) => illTyped(value, space, expression));
+    notes.set(space, note);
+    note(text);
+  };
+}
+
+const mapped =
+  (text: TextOf, change: (text: string) => string): TextOf =>
+  (record, position) =>
+    mapText(text(record, position), change);
+
 /** A literal whose text after the value, from the closing quote, is the same for every record. */
 function literal(expression: Expression, rows: Accessors, end: string, escape = escapeLiteral): CompiledTerm {
   const { before, after, text } = compileExpression(expression, rows, escape);
   return { before: `"${escapeLiteral(before)}`, after: escapeLiteral(after) + end, text, constant: undefined };
 }
 
-/** A literal whose text after the value, from the closing quote, depends on the record. */
-function tagged(expression: Expression, rows: Accessors, end: TextOf): CompiledTerm {
-  const { before, after, text } = compileExpression(expression, rows, escapeLiteral);
+/**
+ * A literal whose text after the value, from the closing quote, depends on the record.
+ *
+ * @param make the text behind the opening quote, of a value and a tag
+ */
+function tagged(expression: Expression, rows: Accessors, tag: TextOf, make: (text: string, tag: string) => string): CompiledTerm {
+  const { before, after, text } = compileExpression(expression, rows, identity);
+  const one = leavingOut(rows, (inner: string, of: string): string => make(before + inner + after, of));
   return {
-    before: `"${escapeLiteral(before)}`,
+    before: '"',
     after: '',
-    text: (record, position) => pairTexts(text(record, position), end(record, position), (l, r) => l + escapeLiteral(after) + r),
+    text: (record, position) => pairTexts(text(record, position), tag(record, position), one),
     constant: undefined,
   };
 }
@@ -235,5 +310,12 @@ function invalidLanguage(tag: string, expression: Expression): Fault {
   return new Fault('record/term', 'A language tag is not well-formed', {
     place: { mapping: formatOrigin(expression.origin), expression: expressionText(expression), value: excerpt(fromBytes(tag)) },
     hint: 'Expected a BCP 47 tag such as "en" or "pt-BR".',
+  });
+}
+
+function illTyped(text: string, { name, example }: LexicalSpace, expression: Expression): Fault {
+  return new Fault('record/term', `A value is no ${name}, which is written like ${example}`, {
+    place: { mapping: formatOrigin(expression.origin), expression: expressionText(expression), value: excerpt(fromBytes(text)) },
+    hint: 'Convert it with a function, give it another datatype, or write it as it is: DATATYPE_CHECK=warn (--datatype-check warn)',
   });
 }

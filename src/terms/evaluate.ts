@@ -17,6 +17,17 @@ export type Text = null | string | readonly string[];
 /** `position` is the record's 0-based position in its iteration. Throws Fault record/term. */
 export type TextOf = (record: unknown, position: number) => Text;
 
+/**
+ * A value → its text in a term.
+ *
+ * @param typed the value that has the text as it is written in the source, if it has a natural datatype
+ */
+export interface Encode {
+  (text: string, typed?: TypedValue): string;
+  /** Texts that are encoded as they are, whatever the value is. undefined: not known. */
+  readonly accepts?: (text: string) => boolean;
+}
+
 /** Values of one row, with their natural datatypes. */
 export interface ValuesOf {
   (row: unknown, position: number): Values;
@@ -56,6 +67,13 @@ export interface Accessors {
   readonly areRecords?: boolean;
   /** The records that are being mapped. */
   readonly batch?: RecordBatch;
+  /**
+   * What becomes of a literal whose text is not in the lexical space of its datatype: called for each such literal of the mapping, and what it
+   * returns for each value. That may throw. undefined: it is written as it is.
+   */
+  readonly illTyped?: ((faultOf: (value: string) => Fault) => (value: string) => void) | undefined;
+  /** Takes the fault of a value that is left out; the other values of the term stay. undefined: the fault is thrown. */
+  readonly leaveOut?: ((fault: Fault) => void) | undefined;
   /** Functions of the run, which win over built-in ones. */
   readonly functions?: CustomFunctions | undefined;
   /** Id of the run, and when it began (milliseconds since 1970): functions that give random values or the time repeat them in a repeated attempt. */
@@ -74,21 +92,65 @@ export function accessorOf(leaf: Leaf, rows: Accessors): ValuesOf {
 }
 
 /** Each value as written in the source, changed by `encode`; only literals with a natural datatype use the canonical form. */
-function textOf(read: ValuesOf, encode: (text: string) => string, { repeats }: Accessors): TextOf {
+function textOf(read: ValuesOf, encode: Encode, { repeats }: Accessors): TextOf {
   const { written } = read;
-  if (read.isPlain === true) return read as TextOf;
-  if (written !== undefined)
-    return (record) => {
-      const texts = written(record);
-      if (texts === null) return null;
-      return typeof texts === 'string' ? encode(texts) : several(texts, encode as (value: Value) => string, repeats);
-    };
-  const one = (value: Value): string => encode(typeof value === 'string' ? value : value.written);
-  return (record, position) => {
+  const { accepts } = encode;
+  if (read.isPlain === true && accepts === undefined) return read as TextOf;
+  const one = (value: Value): string => (typeof value === 'string' ? encode(value) : encode(value.written, value));
+  const ofValues: TextOf = (record, position) => {
     const values = read(record, position);
     if (values === null) return null;
     if (typeof values === 'string') return encode(values);
     return Array.isArray(values) ? several(values as readonly Value[], one, repeats) : one(values as Value);
+  };
+  if (accepts !== undefined) {
+    const texts = (written ?? read) as TextOf;
+    return (record, position) => {
+      const text = texts(record, position);
+      return text === null || (typeof text === 'string' && accepts(text)) ? text : ofValues(record, position);
+    };
+  }
+  if (written === undefined) return ofValues;
+  return (record) => {
+    const texts = written(record);
+    if (texts === null) return null;
+    return typeof texts === 'string' ? encode(texts) : several(texts, encode as (value: Value) => string, repeats);
+  };
+}
+
+/** Stands in a text for a value that was left out. No other text of a term has a line feed. */
+const LEFT_OUT = '\n';
+
+/** Makes the text of one value: of one that gives no valid term, the fault is handed on where the value is to be left out. */
+export function leavingOut<A extends readonly unknown[]>({ leaveOut }: Accessors, make: (...args: A) => string): (...args: A) => string {
+  if (leaveOut === undefined) return make;
+  return (...args) => {
+    try {
+      return make(...args);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
+      leaveOut(error);
+      return LEFT_OUT;
+    }
+  };
+}
+
+/** The texts of a term, without those of values that are left out. */
+export function withoutLeftOut({ leaveOut }: Accessors, text: TextOf): TextOf {
+  if (leaveOut === undefined) return text;
+  return (record, position) => {
+    let texts: Text;
+    try {
+      texts = text(record, position);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
+      leaveOut(error);
+      return null;
+    }
+    if (texts === null || texts === LEFT_OUT) return null;
+    if (typeof texts === 'string' || !texts.includes(LEFT_OUT)) return texts;
+    const left = texts.filter((one) => one !== LEFT_OUT);
+    return left.length === 0 ? null : left.length === 1 ? (left[0] as string) : left;
   };
 }
 
@@ -98,7 +160,8 @@ export function several(values: readonly Value[], one: (value: Value) => string,
   if (repeats === true) return values.map(one);
   const texts = new Set<string>();
   for (const value of values) texts.add(one(value));
-  return texts.size === 1 ? one(values[0] as Value) : [...texts];
+  const found = [...texts];
+  return found.length === 1 ? (found[0] as string) : found;
 }
 
 export const identity = (text: string): string => text;
@@ -124,7 +187,7 @@ export interface Pieces {
 }
 
 /** An expression as text. The constant ends of a template are in `before` and `after`. Values pass through `encode`, constant parts do not. */
-export function compileExpression(expression: Expression, rows: Accessors, encode: (text: string) => string): Pieces {
+export function compileExpression(expression: Expression, rows: Accessors, encode: Encode): Pieces {
   switch (expression.kind) {
     case 'constant':
       return { before: toBytes(expression.text), after: '', text: () => '' };
@@ -178,15 +241,15 @@ export function compileValues(expression: Expression, rows: Accessors): ValuesOf
   }
 }
 
-/** Calls over records, by `expressionKey`. */
-const calls = new WeakMap<Accessors, Map<string, ValuesOf>>();
+/** Calls over records by what reads these, and by `expressionKey`. */
+const calls = new WeakMap<Accessors['accessor'], Map<string, ValuesOf>>();
 
 /** Equal calls of a record are made once. */
 function compileCallOf(call: Extract<Expression, { kind: 'call' }>, rows: Accessors): ValuesOf {
   if (rows.areRecords !== true) return compileNewCall(call, rows);
-  const known = calls.get(rows) ?? new Map<string, ValuesOf>();
-  calls.set(rows, known);
-  const key = expressionKey(call);
+  const known = calls.get(rows.accessor) ?? new Map<string, ValuesOf>();
+  calls.set(rows.accessor, known);
+  const key = `${rows.repeats === true ? 'all ' : ''}${expressionKey(call)}`;
   const found = known.get(key) ?? onceForRecord(compileNewCall(call, rows));
   known.set(key, found);
   return found;
@@ -241,7 +304,7 @@ const onlyIf =
   (row: unknown, position: number): T | null =>
     holds(row, position) ? then(row, position) : null;
 
-function compileTemplate(expression: Extract<Expression, { kind: 'template' }>, rows: Accessors, encode: (text: string) => string): Pieces {
+function compileTemplate(expression: Extract<Expression, { kind: 'template' }>, rows: Accessors, encode: Encode): Pieces {
   // Alternates constant text and references: texts[0] ref[0] texts[1] ref[1] … texts[n].
   const texts: string[] = [''];
   const reads: Leaf[] = [];

@@ -59,6 +59,7 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
       workingDirectory: settings.workingDirectory,
       base: data.run.base ?? undefined,
       onError: data.run.onError ?? undefined,
+      datatypeCheck: data.run.datatypeCheck ?? undefined,
       // JSON turns Infinity into null.
       maxRejected: data.run.maxRejected ?? Number.POSITIVE_INFINITY,
       rowsPerPart: data.run.rowsPerPart ?? undefined,

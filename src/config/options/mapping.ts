@@ -15,6 +15,16 @@ export const MAPPING_OPTIONS = {
     summary:
       'What happens with a record that gives no valid term: it ends the run, is skipped, or goes to a file. `auto`: the default of the vocabulary. With `strict`, a reference that no JSON or XML record has also ends the run; otherwise it gives a warning.',
   },
+  DATATYPE_CHECK: {
+    path: 'mapping.datatypeCheck',
+    type: 'enum',
+    values: ['auto', 'error', 'warn', 'off'],
+    default: 'auto',
+    live: true,
+    scope: 'transformer',
+    summary:
+      "What becomes of a literal that is ill-typed: whose text is not in the lexical space of its XML Schema datatype, such as `28/02/2024` of xsd:date. It is an invalid term, for which ON_ERROR holds (`error`), is written and counted in a warning (`warn`), or is written (`off`). `auto`: `warn` for legacy RML, `error` for today's RML, R2RML and YARRRML.",
+  },
   MAX_REJECTED: {
     path: 'mapping.maxRejected',
     type: 'integer',

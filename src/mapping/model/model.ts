@@ -28,6 +28,26 @@ export type ErrorPolicy = 'strict' | 'skip' | 'quarantine';
 export const policyOf = (dialect: Dialect, wanted: ErrorPolicy | undefined): ErrorPolicy =>
   wanted ?? (dialect === 'legacy' ? 'skip' : 'strict');
 
+/** What becomes of a literal whose text is not in the lexical space of its datatype: no valid term, written with a warning, or written. */
+export const DATATYPE_CHECKS = ['error', 'warn', 'off'] as const;
+export type DatatypeCheck = (typeof DATATYPE_CHECKS)[number];
+
+/**
+ * Where the specification of a language says that such a literal is a data error, it is one.
+ *
+ * @param wanted undefined: the default of the language. YARRRML has that of today's RML
+ */
+export const datatypeCheckOf = (
+  { dialect, origin }: Pick<TriplesMap, 'dialect' | 'origin'>,
+  wanted: DatatypeCheck | undefined,
+): DatatypeCheck => wanted ?? (dialect === 'legacy' && origin.key === undefined ? 'warn' : 'error');
+
+/** What a run does with values that are wrong; undefined: the default of each language. */
+export interface Policies {
+  readonly onError?: ErrorPolicy | undefined;
+  readonly datatypeCheck?: DatatypeCheck | undefined;
+}
+
 export interface Mapping {
   readonly triplesMaps: readonly TriplesMap[];
   /** What views promise of their rows. Views may refer to each other in circles here, so the promises are not part of them. */

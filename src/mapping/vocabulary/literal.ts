@@ -1,8 +1,8 @@
 /** Literals of constant maps: what their languages, datatypes and texts say together. */
+import { isLexicalForm } from '../../core/input/lexical-form.ts';
 import { XSD } from '../../core/value.ts';
 import type { Report } from '../model/diagnostics.ts';
 import type { Expression, Origin, RdfTerm, TermMap } from '../model/model.ts';
-import { isLexicalForm } from './lexical-form.ts';
 import { shorten } from './namespaces.ts';
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';

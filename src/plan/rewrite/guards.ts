@@ -3,6 +3,8 @@
  * removes terms from the triples map, and its rows lack the other terms of the map. Guards add these terms back, so that a record is
  * rejected in the same way wherever the join is made.
  */
+import { lexicalSpace } from '../../core/input/lexical-form.ts';
+import { datatypeCheckOf, type Policies } from '../../mapping/model/model.ts';
 import type { Join, MapInfo, MapRules, Operator, Project, RowTerm } from '../algebra.ts';
 import type { CatalogueMetadata } from '../catalogue-metadata.ts';
 import { expressionsOf, holds, joinsOf, keyTerm, nameOf, readsOf, termKey, termsIn, termsOf, unconditional } from '../expressions.ts';
@@ -14,15 +16,16 @@ export interface Guards {
   asParent(parent: Project): readonly RowTerm[];
 }
 
-export function findGuards(maps: readonly MapRules[], facts: CatalogueMetadata): Guards {
+export function findGuards(maps: readonly MapRules[], facts: CatalogueMetadata, { datatypeCheck }: Policies): Guards {
   const parentKeys = new Map<MapInfo | undefined, RowTerm[]>();
   for (const join of maps.flatMap(joinsIn)) {
     const { map, keys } = join.right;
     parentKeys.set(map, [...(parentKeys.get(map) ?? []), ...keys.map(({ value }) => keyTerm(value))]);
   }
-  const fallible = (terms: readonly RowTerm[], rows: Operator): readonly RowTerm[] => [
-    ...new Map(terms.filter((term) => mayFail(term, rows, facts)).map((term) => [termKey(term), term])).values(),
-  ];
+  const fallible = (map: MapInfo | undefined, terms: readonly RowTerm[], rows: Operator): readonly RowTerm[] => {
+    const given = { facts, checksDatatypes: map !== undefined && datatypeCheckOf(map, datatypeCheck) === 'error' };
+    return [...new Map(terms.filter((term) => mayFail(term, rows, given)).map((term) => [termKey(term), term])).values()];
+  };
   return {
     of(rules) {
       const terms = [
@@ -34,9 +37,9 @@ export function findGuards(maps: readonly MapRules[], facts: CatalogueMetadata):
         ]),
       ].flatMap((term) => (term.kind === 'encoded' ? [] : term.kind === 'head' ? termsOf(term.collection) : [term]));
       const childKeys = joinsIn(rules).flatMap(({ on }) => on.map(({ left }) => keyTerm(left)));
-      return fallible([...terms, ...rules.checks, ...childKeys, ...(parentKeys.get(rules.map) ?? [])], rules.rows);
+      return fallible(rules.map, [...terms, ...rules.checks, ...childKeys, ...(parentKeys.get(rules.map) ?? [])], rules.rows);
     },
-    asParent: ({ map, input }) => fallible(parentKeys.get(map) ?? [], input),
+    asParent: ({ map, input }) => fallible(map, parentKeys.get(map) ?? [], input),
   };
 }
 
@@ -53,27 +56,32 @@ export const joinsIn = ({ emits, collects }: MapRules): readonly Join[] => [
 ];
 
 /** Whether some value may make this term invalid. Files need no guards, because their joins remove no terms. */
-function mayFail(term: RowTerm, rows: Operator, facts: CatalogueMetadata): boolean {
+function mayFail(term: RowTerm, rows: Operator, given: { readonly facts: CatalogueMetadata; readonly checksDatatypes: boolean }): boolean {
   if (rows.kind !== 'scan' || rows.source.kind !== 'sql') return false;
   const { source } = rows;
   switch (term.kind) {
     case 'constant':
       return false;
     case 'quoted':
-      return termsIn(term).some((part) => part.kind !== 'encoded' && mayFail(part, rows, facts));
+      return termsIn(term).some((part) => part.kind !== 'encoded' && mayFail(part, rows, given));
     case 'head':
-      return termsOf(term.collection).some((one) => mayFail(one, rows, facts));
+      return termsOf(term.collection).some((one) => mayFail(one, rows, given));
     case 'iri':
       if (['read', 'call'].includes(unconditional(term.value).kind) && (term.type === 'iri' || term.type === 'uri')) return true;
       break;
     case 'literal':
       if (term.language !== undefined && term.language.kind !== 'constant') return true;
-      if (term.datatype !== undefined && mayFail(term.datatype, rows, facts)) return true;
+      if (term.datatype !== undefined && mayFail(term.datatype, rows, given)) return true;
+      if (given.checksDatatypes && term.datatype !== undefined && mayBeIllTyped(term.datatype)) return true;
       break;
     case 'blank':
   }
   // A function may refuse its arguments.
   return (
-    expressionsOf(term).some((one) => holds(one, 'call')) || !readsOf(term.value).every((read) => facts.isAlwaysValid(source, nameOf(read)))
+    expressionsOf(term).some((one) => holds(one, 'call')) ||
+    !readsOf(term.value).every((read) => given.facts.isAlwaysValid(source, nameOf(read)))
   );
 }
+
+/** Whether the datatype has a lexical space that lacks some texts; one that depends on the record may. */
+const mayBeIllTyped = (datatype: RowTerm): boolean => datatype.kind !== 'constant' || lexicalSpace(datatype.term.value) !== undefined;

@@ -13,16 +13,16 @@ import { expressionsOf, isInCell, isOfRow, isTerm, renameTerm } from '../express
 import { findGuards, type Guards, joinsIn, without } from './guards.ts';
 import type { Rewrite } from './rewrite.ts';
 
-export const pushDownJoins: Rewrite = (algebra, { facts, onError, builder }) => {
+export const pushDownJoins: Rewrite = (algebra, { facts, builder, ...policies }) => {
   const { maps } = algebra;
-  const guards = findGuards(maps, facts);
+  const guards = findGuards(maps, facts, policies);
   // Where a rejected record ends the run, no guards are needed.
-  const ofPairs = ({ map }: MapRules): Guards | undefined => (policyOf(map.dialect, onError) === 'strict' ? undefined : guards);
+  const ofPairs = ({ map }: MapRules): Guards | undefined => (policyOf(map.dialect, policies.onError) === 'strict' ? undefined : guards);
   const split = maps.map((rules) => splitJoins(rules, facts, ofPairs(rules), builder));
   const remaining = split.flat();
   if (remaining.length === maps.length) return algebra;
   const parents = new Set<MapInfo | undefined>(remaining.flatMap((rules) => joinsIn(rules).map(({ right }) => right.map)));
-  const left = findGuards(remaining, facts);
+  const left = findGuards(remaining, facts, policies);
   const rewritten = split.flatMap(([rules, ...pushed], at) => {
     const whole = maps[at] as MapRules;
     const own = rules as MapRules;

@@ -1,5 +1,5 @@
 /** What a rewrite is: another algebra with the same statements in each output, the same collections, and the same broken promises. */
-import type { ErrorPolicy } from '../../mapping/model/model.ts';
+import type { Policies } from '../../mapping/model/model.ts';
 import type { Algebra } from '../algebra.ts';
 import type { Builder } from '../build/operators.ts';
 import type { CatalogueMetadata } from '../catalogue-metadata.ts';
@@ -8,10 +8,8 @@ import type { CatalogueMetadata } from '../catalogue-metadata.ts';
 export type Rewrite = (algebra: Algebra, given: Given) => Algebra;
 
 /** What a rewrite may rest on. */
-export interface Given {
+export interface Given extends Policies {
   /** That of the algebra: new columns differ from those of the algebra. */
   readonly builder: Builder;
   readonly facts: CatalogueMetadata;
-  /** undefined: the default of each triples map's dialect. */
-  readonly onError: ErrorPolicy | undefined;
 }

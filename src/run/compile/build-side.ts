@@ -1,11 +1,13 @@
 /** The build side of a join, filled from the records of the parent. */
 import { Fault } from '../../core/fault.ts';
+import type { DatatypeCheck } from '../../mapping/model/model.ts';
 import type { MapInfo, Project } from '../../plan/algebra.ts';
 import { isTerm } from '../../plan/expressions.ts';
 import { compileTerm, compileWhole } from '../../terms/encode.ts';
 import { type Accessors, compileValues, type Text, type TextOf } from '../../terms/evaluate.ts';
 import type { Around, Multimap } from '../join/join.ts';
 import { packRow } from '../join/packed-row.ts';
+import { checked } from './flaws.ts';
 import { compileKeys } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
@@ -19,8 +21,9 @@ export class BuildSide {
   #keyTexts: Text = null;
   #rowTexts: Text = null;
 
-  constructor(project: Project, index: Multimap, rows: Accessors) {
+  constructor(project: Project, index: Multimap, records: Accessors, datatypeCheck: DatatypeCheck | undefined) {
     this.parent = project.map;
+    const rows = project.map === undefined ? records : { ...records, ...checked(project.map, datatypeCheck) };
     this.#index = index;
     const { text, ...around } = compileRows(project, rows);
     this.#rows = text;

@@ -4,7 +4,7 @@
  * For each record all terms are made first, and only then statements: a record with an invalid term leaves nothing behind.
  */
 import type { CustomFunctions } from '../../functions/definition.ts';
-import { formatOrigin } from '../../mapping/model/model.ts';
+import { type DatatypeCheck, formatOrigin } from '../../mapping/model/model.ts';
 import type { Join, MapInfo } from '../../plan/algebra.ts';
 import { leavesOfMap, type MapPlan, type RulePlan } from '../../plan/plan.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
@@ -14,12 +14,15 @@ import { KNOWN, type MemoryBudget, NEW, type StatementSet, type Subjects, UNDECI
 import { DeferredCount, JoinCount, namedJoin } from '../join/counts.ts';
 import type { Multimap } from '../join/join.ts';
 import { aroundOf, childrenOf, type DeferredJoin, Ends } from './ends.ts';
+import { checked, Flaws } from './flaws.ts';
 import { type CompiledRule, compileEnds, compileKeys, compileRule, type ParentLists } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
 /** State shared by the programs of a run. */
 export interface RunState {
   readonly functions: CustomFunctions | undefined;
+  /** undefined: the default of each triples map's language. */
+  readonly datatypeCheck: DatatypeCheck | undefined;
   readonly distinct: boolean;
   readonly seed: number;
   readonly budget: MemoryBudget;
@@ -119,6 +122,7 @@ export class MapProgram {
   hint: string | undefined;
   /** Whether a statement was left out as a duplicate. */
   repeated = false;
+  readonly flaws = new Flaws();
 
   readonly #state: RunState;
   readonly #subject: CompiledTerm;
@@ -141,9 +145,10 @@ export class MapProgram {
   /** Undecided statements of the current subject, when the subject table is full. */
   #waiting = '';
 
-  constructor(plan: MapPlan, given: Accessors, state: RunState) {
+  constructor(plan: MapPlan, records: Accessors, state: RunState) {
     this.triplesMap = plan.map;
     this.#plan = plan;
+    const given = { ...records, ...checked(plan.map, state.datatypeCheck, this.flaws) };
     this.#collects = plan.collects.length === 0 ? undefined : state.openCollects(plan, given, this);
     const { rows } = this.#collects ?? { rows: given };
     this.#checks = plan.checks.map((check) => compileTerm(check, rows).text);

@@ -2,7 +2,7 @@
 import { XSD } from '../../core/value.ts';
 import type { Check, Project } from '../../plan/algebra.ts';
 import { nameOf } from '../../plan/expressions.ts';
-import { type IterationPlan, isOfPairs, type Plan } from '../../plan/plan.ts';
+import type { IterationPlan, Plan } from '../../plan/plan.ts';
 import type { OpenedScan } from '../../sources/opened-scan.ts';
 import type { NestedRecords, TextFormat } from '../../sources/source.ts';
 import { compileHeads } from '../../terms/collections.ts';
@@ -10,6 +10,7 @@ import type { ValuesOf } from '../../terms/evaluate.ts';
 import { RowCheck } from '../checks/row-check.ts';
 import { sortable } from '../collect/order.ts';
 import { BuildSide } from '../compile/build-side.ts';
+import { isReportedElsewhere as isMapReportedElsewhere } from '../compile/flaws.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
 import type { JoinCount } from '../join/counts.ts';
 import type { Multimap } from '../join/join.ts';
@@ -110,7 +111,9 @@ export function compileConsumers(
       continue;
     }
     const programs = plan.maps.map((map) => new MapProgram(map, access, state));
-    const sides = plan.buildSides.map((join) => new BuildSide(joins[join] as Project, state.joinIndexes[join] as Multimap, access));
+    const sides = plan.buildSides.map(
+      (join) => new BuildSide(joins[join] as Project, state.joinIndexes[join] as Multimap, access, state.datatypeCheck),
+    );
     const own = plan.checks
       .filter((at) => isChecked(at))
       .map((at) => new RowCheck(checks[at] as Check, access, access.input, state.keys[at]));
@@ -147,7 +150,7 @@ export const joinsOf = (consumers: Consumers): readonly JoinCount[] => [
 export const isReportedElsewhere = ({ program, buildSides, checks }: Consumer): boolean =>
   program === undefined
     ? checks.length === 0 && buildSides.every(({ parent }) => parent !== undefined)
-    : isOfPairs(program.triplesMap) || program.triplesMap.isPart;
+    : isMapReportedElsewhere(program.triplesMap);
 
 /** Adds a record or row to build sides; one without a valid key for one of them adds nothing. What has very many entries is returned. */
 export function fill(buildSides: readonly BuildSide[], record: unknown, position: number): Iterable<string>[] | undefined {

@@ -17,7 +17,7 @@ import { mayLeaveOutRepeats } from '../distinct/repeated-records.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
 import { type Multimap, pairTexts } from '../join/join.ts';
 import { joinReports } from '../join/reports.ts';
-import { pairWarnings, warningsOf } from '../report.ts';
+import { pairWarnings, rejectedTooMany, warningsOf } from '../report.ts';
 import type { JoinReport, RunHooks, RunReport, RunRequest } from '../request.ts';
 import { type Consumer, type Consumers, compileConsumers, type Fed, fill, isReportedElsewhere, joinsOf, programsOf } from './consumers.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -114,6 +114,10 @@ export class Execution {
   /** Of the scan that is being read. */
   #repeats: RepeatSearch | undefined;
   #cellOf: ((record: unknown, reference: string) => string | undefined) | undefined;
+  /** Records of which statements were left out. */
+  #losses = 0;
+  /** Records that were rejected, or with values that were counted: another one like them counts again. */
+  #flawed = 0;
   #progressAt = 0;
   #bytesBefore = 0;
   #rowsInPart = 0;
@@ -294,20 +298,20 @@ export class Execution {
     this.records += records.length;
     if (this.records > this.#maxRecords) throw recordsFault(this.#request.limits.records, { input });
     const observe = this.#hooks.row;
-    const rejected = this.rejected;
+    const flawed = this.#flawed;
     for (const consumer of consumers) {
       const { program, buildSides, checks } = consumer;
-      const rejectedBefore = this.rejected;
+      const flawedBefore = this.#flawed;
       let text = '';
       let without = 0;
       for (let i = 0; i < records.length; i++) {
         let record = records[i];
         if (record === REPEATED) {
-          if (this.rejected === rejectedBefore) {
+          if (this.#flawed === flawedBefore) {
             program?.repeat(reread && (() => reread(i)), first + i);
             continue;
           }
-          // The same as one that was rejected, perhaps.
+          // The same as one that was rejected or counted, perhaps.
           record = reread?.(i);
         }
         try {
@@ -317,6 +321,7 @@ export class Execution {
           if (first + i >= this.#firstRecords) continue;
           for (const check of checks) check.see(record, first + i);
           const made = program === undefined ? '' : program.map(record, first + i);
+          if (program?.flaws.areOpen) this.#settle(program, { input, record: first + i }, record);
           if (made === '') without++;
           if (observe !== undefined) show(observe, program, made, input, first + i);
           else if (typeof made === 'string') text += made;
@@ -337,7 +342,7 @@ export class Execution {
       if (text !== '') this.#pieces.push(text);
       if (without * REPEATS > records.length) this.#repeats?.look();
     }
-    if (this.rejected > rejected) this.#repeats?.forget();
+    if (this.#flawed > flawed) this.#repeats?.forget();
     for (const fed of pipelines) await this.#mapThrough(fed, records, first, input);
   }
 
@@ -372,6 +377,7 @@ export class Execution {
         if (!isFirst) continue;
         for (const check of checks) check.see(row, position);
         const made = program === undefined ? '' : program.map(row, position);
+        if (program?.flaws.areOpen) this.#settle(program, place);
         const observe = this.#hooks.row;
         if (observe !== undefined) show(observe, program, made, place.input, place.record);
         else if (typeof made === 'string') this.#emit(made);
@@ -418,31 +424,44 @@ export class Execution {
   }
 
   /** @throws Fault the fault of the record under the strict policy; record/limit */
-  #reject(consumer: Consumer, error: unknown, { input, record }: RowPlace, read?: unknown): void {
+  #reject(consumer: Consumer, error: unknown, place: RowPlace, read?: unknown): void {
+    const { program } = consumer;
+    program?.flaws.discard();
     if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
     if (isReportedElsewhere(consumer)) return;
-    const { program } = consumer;
-    const { expression } = error.place;
-    const mapping = expression === undefined ? undefined : program?.originOf(expression);
-    const cell = read === undefined || expression === undefined ? undefined : this.#cellOf?.(read, expression);
-    const at = { record, recordsFrom: this.#recordsFrom, ...this.#pageOf(record) };
-    const fault = error.with({ place: { input, cell, ...at, mapping, ...error.place } });
+    const fault = this.#placed(error, program, place, read);
     // Where a record may be rejected, the triples map that reads the field rejects it: there is nothing to check.
     if (consumer.checks.length > 0 && policyOf('rml', this.#request.onError) !== 'strict') return;
     // A field of a view is of no triples map.
     if (program === undefined || policyOf(program.triplesMap.dialect, this.#request.onError) === 'strict') throw fault;
     program.rejected++;
     this.rejected++;
+    this.#flawed++;
     this.#hooks.reject?.({ triplesMap: program.triplesMap.id, fault: fault.toJSON() });
-    if (this.rejected > this.#request.maxRejected) {
-      const { maxRejected } = this.#request;
-      const message = `More than ${maxRejected} ${maxRejected === 1 ? 'record was' : 'records were'} rejected; the last: ${fault.message}`;
-      throw new Fault('record/limit', message, {
-        place: fault.place,
-        limit: 'MAX_REJECTED',
-        ...(fault.hint === undefined ? {} : { hint: fault.hint }),
-      });
-    }
+    this.#checkRejected(fault);
+  }
+
+  /** Counts what is wrong in a record that is not rejected. @throws Fault record/limit */
+  #settle(program: MapProgram, place: RowPlace, read?: unknown): void {
+    const lost = program.flaws.settle((fault) => this.#placed(fault, program, place, read));
+    this.#flawed++;
+    if (lost === undefined) return;
+    this.#losses++;
+    this.#hooks.loss?.();
+    this.#checkRejected(lost);
+  }
+
+  #placed(fault: Fault, program: MapProgram | undefined, { input, record }: RowPlace, read: unknown): Fault {
+    const { expression } = fault.place;
+    const mapping = expression === undefined ? undefined : program?.originOf(expression);
+    const cell = read === undefined || expression === undefined ? undefined : this.#cellOf?.(read, expression);
+    const at = { record, recordsFrom: this.#recordsFrom, ...this.#pageOf(record) };
+    return fault.with({ place: { input, cell, ...at, mapping, ...fault.place } });
+  }
+
+  #checkRejected(last: Fault): void {
+    const { maxRejected } = this.#request;
+    if (this.rejected + this.#losses > maxRejected) throw rejectedTooMany(maxRejected, this.#losses > 0, last);
   }
 
   async #pair(join: DeferredJoin): Promise<void> {

@@ -17,6 +17,7 @@ import { RowCheck } from '../checks/row-check.ts';
 import type { Unmatched } from '../checks/unmatched.ts';
 import { sortable } from '../collect/order.ts';
 import { BuildSide } from '../compile/build-side.ts';
+import { checked } from '../compile/flaws.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
 import { JoinCount, namedJoin } from '../join/counts.ts';
 import type { Multimap, PairingMemory } from '../join/join.ts';
@@ -75,11 +76,17 @@ export class Pipeline {
     this.#row = new Array(this.#slots.size + 1).fill(null);
     const nested = new Map<Column, NestedRecords>();
     const rows = this.#accessors(records, nested);
-    this.#steps = plan.steps.map((step, at) => this.#compile(step, plan, rows, records, nested, readAfter(plan, at, projects, checks)));
+    // Terms that are made before a join are counted by the triples maps to which they belong.
+    const owners = [...plan.maps.map(({ map }) => map), ...plan.buildSides.flatMap((join) => projects[join]?.map ?? [])];
+    const check = owners.map((map) => checked(map, state.datatypeCheck)).find(({ illTyped }) => illTyped !== undefined);
+    const inSteps: Accessors = { ...rows, ...check };
+    this.#steps = plan.steps.map((step, at) => this.#compile(step, plan, inSteps, records, nested, readAfter(plan, at, projects, checks)));
     const access: Accessors = this.#steps.some(({ waits }) => waits) ? { ...rows, unordered: true } : rows;
     this.programs = plan.maps.map((map) => new MapProgram(map, access, state));
     for (const program of this.programs) program.before = this.joins;
-    this.buildSides = plan.buildSides.map((join) => new BuildSide(projects[join] as Project, state.joinIndexes[join] as Multimap, rows));
+    this.buildSides = plan.buildSides.map(
+      (join) => new BuildSide(projects[join] as Project, state.joinIndexes[join] as Multimap, rows, state.datatypeCheck),
+    );
     this.checks = plan.checks.map((index) => new RowCheck(checks[index] as Check, rows, records.input, state.keys[index]));
   }
 

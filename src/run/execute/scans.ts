@@ -27,7 +27,7 @@ const NEVER = new AbortController().signal;
 
 export type ScansResult = Pick<
   RunReport,
-  'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesSpilled' | 'triplesMaps' | 'joins' | 'warnings' | 'cut' | 'unmatched'
+  'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesSpilled' | 'triplesMaps' | 'joins' | 'warnings' | 'cut' | 'unmatched' | 'flaws'
 >;
 
 /** Another one for each run, and the same one for each of its attempts. */
@@ -74,6 +74,7 @@ export async function executeScans(
   const openMultimap = () => new Multimap(budget, space, seed ^ 0x1b873593);
   const state: RunState = {
     functions,
+    datatypeCheck: request.datatypeCheck,
     distinct: request.distinct,
     seed,
     budget,
@@ -126,7 +127,8 @@ export async function executeScans(
   }
   const { records, quads, rejected, bytesRead, programs, warnings, cut, unmatched } = execution;
   const report = { records, quads, rejected, bytesRead, bytesSpilled: space.bytes, cut: [...cut] };
-  return { ...report, triplesMaps: reportsOf(programs), joins: execution.joins, warnings, unmatched };
+  const flaws = programs.flatMap(({ flaws: of }) => of.found());
+  return { ...report, triplesMaps: reportsOf(programs), joins: execution.joins, warnings, unmatched, flaws };
 }
 
 const stateOf = ({ overlapping, openSubjects, openStatements, undecided }: SharedTables, space: SpillSpace): Partial<RunState> => ({

@@ -6,11 +6,10 @@ import { redact } from '../../core/redact.ts';
 import type { OpenedFunctions } from '../../custom-functions/open.ts';
 import type { CustomFunctions } from '../../functions/definition.ts';
 import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
-import { allSourcesOf, type ErrorPolicy, type LogicalSource, type Mapping } from '../../mapping/model/model.ts';
+import { allSourcesOf, type LogicalSource, type Mapping } from '../../mapping/model/model.ts';
 import { type CatalogueMetadata, NO_METADATA } from '../../plan/catalogue-metadata.ts';
 import { forDocuments } from '../../plan/documents.ts';
 import { mapsOf, type Plan, planMapping } from '../../plan/plan.ts';
-import type { RdfVersion } from '../../sinks/sink.ts';
 import type { Databases } from '../databases/databases.ts';
 import { DEFAULT_BASE, type RunRequest, type ScanLimit } from '../request.ts';
 import { bindSources, type DocumentPlace, locateInputs } from './inputs.ts';
@@ -114,16 +113,10 @@ export async function prepareRun(
 const openCustomFunctions = async ({ functions }: RunRequest): Promise<OpenedFunctions | undefined> =>
   functions === undefined ? undefined : (await import('../../custom-functions/open.ts')).openFunctions(functions);
 
-function planBy(
-  planner: Planner | undefined,
-  mapping: Mapping,
-  base: string,
-  databases: Databases | undefined,
-  { onError, rdf }: RunRequest,
-): Plan {
+function planBy(planner: Planner | undefined, mapping: Mapping, base: string, databases: Databases | undefined, request: RunRequest): Plan {
   if (planner !== undefined) return planner(mapping, base, databases?.metadata ?? NO_METADATA);
-  if (databases === undefined) return planOf(mapping, base, onError, rdf);
-  return planMapping(mapping, base, databases.metadata, onError, rdf === '1.2');
+  if (databases === undefined) return planOf(mapping, base, request);
+  return planMapping(mapping, base, databases.metadata, request, request.rdf === '1.2');
 }
 
 /** Loads what reads databases when a mapping does. */
@@ -175,16 +168,16 @@ const selections = new WeakMap<Mapping, Map<string, Mapping>>();
 const SELECTIONS = 64;
 
 /**
- * Cache of plans for mappings in the cache of `loadMapping`, each for one base, by error policy and version of RDF. Catalogue metadata may
+ * Cache of plans for mappings in the cache of `loadMapping`, each for one base, by policies and version of RDF. Catalogue metadata may
  * change from run to run, so plans over databases are not cached.
  */
 const plans = new WeakMap<Mapping, Map<string, Plan>>();
 
-function planOf(mapping: Mapping, base: string, onError: ErrorPolicy | undefined, rdf: RdfVersion): Plan {
+function planOf(mapping: Mapping, base: string, { onError, datatypeCheck, rdf }: RunRequest): Plan {
   const known = plans.get(mapping) ?? new Map<string, Plan>();
   plans.set(mapping, known);
-  const key = `${onError ?? 'default'} ${rdf}`;
-  const plan = known.get(key) ?? planMapping(mapping, base, NO_METADATA, onError, rdf === '1.2');
+  const key = `${onError ?? 'default'} ${datatypeCheck ?? 'default'} ${rdf}`;
+  const plan = known.get(key) ?? planMapping(mapping, base, NO_METADATA, { onError, datatypeCheck }, rdf === '1.2');
   known.set(key, plan);
   return plan;
 }

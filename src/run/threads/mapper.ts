@@ -48,6 +48,7 @@ export class Mapper {
     this.#hooks = {
       progress: (progress) => say({ kind: 'progress', progress }),
       reject: (rejection) => say({ kind: 'rejection', rejection }),
+      loss: () => say({ kind: 'loss' }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     };
     this.#lines = new LineSender((bytes) => say({ kind: 'lines', bytes }, [bytes.buffer as ArrayBuffer]));

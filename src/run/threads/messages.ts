@@ -70,6 +70,8 @@ export type FromMapper =
   | { readonly kind: 'undecided'; readonly group: number; readonly lines: string; readonly subjects: string }
   | { readonly kind: 'progress'; readonly progress: Progress }
   | { readonly kind: 'rejection'; readonly rejection: Rejection }
+  /** Of a record objects were left out. */
+  | { readonly kind: 'loss' }
   /** `index`: of the unit. */
   | { readonly kind: 'done'; readonly index: number; readonly result: ScansResult };
 

@@ -13,7 +13,7 @@ import type { LineSink } from '../execute/outputs.ts';
 import type { ScansResult } from '../execute/scans.ts';
 import { isParquet } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
-import { commonFaults, limitWarnings, warningsOf } from '../report.ts';
+import { commonFaults, limitWarnings, rejectedTooMany, warningsOf } from '../report.ts';
 import type { JoinReport, Progress, RunHooks, RunRequest } from '../request.ts';
 import { LongRecords } from './long-records.ts';
 import { type Member, MemberHere, MemberThread } from './members.ts';
@@ -95,6 +95,8 @@ export class RunThreads {
   /** Of `execute`. */
   #sink: LineSink | undefined;
   #rejected = 0;
+  /** Records of which statements were left out. */
+  #losses = 0;
   #isEnded = false;
   #writing: Promise<void> = Promise.resolve();
 
@@ -274,10 +276,11 @@ export class RunThreads {
       case 'rejection':
         this.#hooks.reject?.(message.rejection);
         this.#rejected++;
-        if (this.#rejected > this.#request.maxRejected)
-          this.#reject(
-            new Fault('record/limit', `More than ${this.#request.maxRejected} records were rejected`, { limit: 'MAX_REJECTED' }),
-          );
+        this.#checkRejected();
+        return;
+      case 'loss':
+        this.#losses++;
+        this.#checkRejected();
         return;
       case 'lines':
         this.#full.push({ member, bytes: message.bytes });
@@ -289,6 +292,11 @@ export class RunThreads {
           member.send({ kind: 'written', buffer: undefined });
         });
     }
+  }
+
+  #checkRejected(): void {
+    const { maxRejected } = this.#request;
+    if (this.#rejected + this.#losses > maxRejected) this.#reject(rejectedTooMany(maxRejected, this.#losses > 0));
   }
 
   /** Writes all that came while other buffers were written: each write ends with a turn of the event loop, and this thread maps meanwhile. */
