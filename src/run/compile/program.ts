@@ -263,15 +263,19 @@ export class MapProgram {
   repeat(reread: (() => unknown) | undefined, position: number): void {
     this.records++;
     this.repeats++;
-    for (const { count, text } of this.#rules) {
-      if (count === undefined || count.without === 0) continue;
-      text(reread?.(), position);
-      count.settle();
+    const probed = this.#rules.filter(({ count }) => (count?.without ?? 0) > 0);
+    const deferred = this.#deferred.filter(({ count }) => count !== undefined);
+    if (probed.length + deferred.length === 0) return;
+    const record = reread?.();
+    // A row without a subject looks for no partner.
+    if (this.#subject.text(record, position) === null) return;
+    for (const { count, text } of probed) {
+      text(record, position);
+      count?.settle();
     }
-    for (const { count, keys } of this.#deferred) {
-      if (count === undefined) continue;
-      for (const key of listOf(distinct(keys(reread?.(), position)) ?? [])) count.part(key, false);
-      count.settle();
+    for (const { count, keys } of deferred) {
+      for (const key of listOf(distinct(keys(record, position)) ?? [])) count?.part(key, false);
+      count?.settle();
     }
   }
 

@@ -45,7 +45,8 @@ export class JoinCount {
   readonly id: string;
   readonly #join: NamedJoin;
   readonly #parents: Multimap;
-  readonly #keys = new Set<string>();
+  /** The first of the keys in the order of their text: the same, whatever is divided, stored or left out. */
+  readonly #keys: string[] = [];
   /** The key of the current row if it found no partner. */
   #missed: Text = null;
 
@@ -76,7 +77,11 @@ export class JoinCount {
   /** Adds rows with a key that no parent has. @param key undefined: it is not known any more */
   add(key: string | undefined, rows: number): void {
     this.without += rows;
-    if (key !== undefined && this.#keys.size < SHOWN_KEYS) this.#keys.add(detach(key));
+    const keys = this.#keys;
+    if (key === undefined || (keys.length === SHOWN_KEYS && key >= (keys[SHOWN_KEYS - 1] as string)) || keys.includes(key)) return;
+    keys.push(detach(key));
+    keys.sort();
+    keys.length = Math.min(keys.length, SHOWN_KEYS);
   }
 
   /** A row that was added finds a partner in the end. */

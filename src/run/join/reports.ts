@@ -29,7 +29,7 @@ export function mergeJoins(all: readonly JoinReport[]): readonly JoinReport[] {
 
 function addJoins(a: JoinReport, b: JoinReport): JoinReport {
   const some = (one: readonly string[], other: readonly string[]): readonly string[] =>
-    [...new Set([...one, ...other])].slice(0, SHOWN_KEYS);
+    [...new Set([...one, ...other])].sort().slice(0, SHOWN_KEYS);
   return {
     ...a,
     rows: a.rows + b.rows,
