@@ -279,7 +279,11 @@ export const SCHEMAS = {
         maxLength: 1,
         description: 'Of CSV; empty: none. Default: `"`; for cells between tabs none, unless the whole header stands in quotes',
       },
-      encoding: { type: 'string', maxLength: 40, description: 'Of CSV. Default: UTF-8' },
+      encoding: {
+        type: 'string',
+        maxLength: 40,
+        description: 'Of text. Default: by a byte order mark, the server or the document, else UTF-8',
+      },
       mappings: MAPPING_DIRECTORY,
       deeper: { type: 'boolean', description: 'Whether more of the input is read' },
       items: { type: 'boolean', description: 'Whether values of single items of lists are wanted' },

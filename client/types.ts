@@ -304,7 +304,7 @@ export type StudioSampleRequest = {
   readonly delimiter?: string;
   /** Of CSV; empty: none. Default: `"`; for cells between tabs none, unless the whole header stands in quotes */
   readonly quote?: string;
-  /** Of CSV. Default: UTF-8 */
+  /** Of text. Default: by a byte order mark, the server or the document, else UTF-8 */
   readonly encoding?: string;
   /** The transformer whose mapping directory a relative path is of. Default: it is of the working directory */
   readonly mappings?: "semi-structured-transformer" | "sql-transformer";

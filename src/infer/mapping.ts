@@ -141,8 +141,14 @@ class MappingWriter {
 
   #source({ path, formulation, delimiter, quote, encoding }: SampledSource): readonly Property[] {
     const nulls: Property[] = formulation === 'csv' && this.#options.language === 'rml' ? [[`${RML}null`, literal('')]] : [];
-    if (delimiter === undefined && quote === undefined && encoding === undefined) {
-      return [[RDF_TYPE, iri(`${RML}FilePath`)], [`${RML}root`, iri(`${RML}MappingDirectory`)], [`${RML}path`, literal(path)], ...nulls];
+    if (formulation !== 'csv' || (delimiter === undefined && quote === undefined && encoding === undefined)) {
+      const encoded: Property[] = encoding === undefined ? [] : [[`${RML}encoding`, literal(encoding)]];
+      const file: Property[] = [
+        [RDF_TYPE, iri(`${RML}FilePath`)],
+        [`${RML}root`, iri(`${RML}MappingDirectory`)],
+        [`${RML}path`, literal(path)],
+      ];
+      return [...file, ...encoded, ...nulls];
     }
     const dialect: Property[] = [
       ...(delimiter === undefined ? [] : [[`${CSVW}delimiter`, literal(delimiter)] as const]),

@@ -29,7 +29,7 @@ export interface SampledSource {
   readonly delimiter?: string | undefined;
   /** Of CSV, where it is not the usual one. Empty: none. */
   readonly quote?: string | undefined;
-  /** Of CSV. */
+  /** Of text. */
   readonly encoding?: string | undefined;
   /** Of XML: prefix → namespace IRI, for the names of the tree. */
   readonly namespaces: ReadonlyMap<string, string>;

@@ -3,11 +3,12 @@ import { Fault } from '../core/fault.ts';
 import { hasContent, type JsonBeginning, JsonBeginningError, readJson, readJsonSequence } from '../infer/json-beginning.ts';
 import type { DocumentSample } from '../infer/sample.ts';
 import { toUtf8 } from '../sources/encoding.ts';
+import type { ReadOptions } from '../sources/source.ts';
 import { beginningOf, type Ending, faultBehind } from './beginning.ts';
 import type { SampleOptions } from './options.ts';
 
 type Sampled = Pick<DocumentSample, 'root' | 'isWhole' | 'fault'>;
-type Options = Pick<SampleOptions, 'records' | 'bytes'> & Ending;
+type Options = Pick<SampleOptions, 'records' | 'bytes' | 'encoding'> & Ending & Pick<ReadOptions, 'served'>;
 type Read = (text: string, isWhole: boolean, items: number) => JsonBeginning;
 
 /** @throws Fault source/malformed, source/encoding */
@@ -37,9 +38,9 @@ async function sampled(read: Read, bytes: AsyncIterable<Uint8Array>, name: strin
 async function textOf(
   chunks: AsyncIterable<Uint8Array>,
   name: string,
-  { bytes }: Options,
+  { bytes, encoding, served }: Options,
 ): Promise<{ readonly text: string; readonly isWhole: boolean }> {
-  const beginning = await beginningOf(toUtf8(chunks, undefined, undefined, name), bytes);
+  const beginning = await beginningOf(toUtf8(chunks, encoding, undefined, name, 'JSON', served), bytes);
   return { text: new TextDecoder().decode(beginning.bytes, { stream: true }), isWhole: beginning.isWhole };
 }
 

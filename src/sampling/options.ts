@@ -20,7 +20,7 @@ export interface SampleOptions {
   readonly delimiter: string | undefined;
   /** Of CSV. null: none. undefined: by the delimiter, or what a header in quotes shows. */
   readonly quote: string | null | undefined;
-  /** Of CSV. */
+  /** Of text. */
   readonly encoding: string | undefined;
   /** Of JSON and XML: bytes that are looked at. */
   readonly bytes: number;

@@ -1,7 +1,7 @@
 /** Reads the beginning of an input as a tree, for the inference of a mapping. */
 import { Fault } from '../core/fault.ts';
 import { undeclaredQuote } from '../core/input/csv-dialect.ts';
-import { FORMATS, type InputFormat, isWorkbook, splitSheet } from '../core/input/formats.ts';
+import { FORMATS, hasTypedColumns, type InputFormat, isWorkbook, splitSheet } from '../core/input/formats.ts';
 import { redact } from '../core/redact.ts';
 import type { DocumentSample } from '../infer/sample.ts';
 import type { ReadOptions } from '../sources/source.ts';
@@ -32,7 +32,7 @@ export const sampleInput = async (url: string, path: string, options: SampleOpti
 /**
  * @param url of the input; of a workbook also with a sheet, `people.xlsx#Staff`
  * @param path what the mapping is to call it
- * @throws Fault of `openInput` and the readers; limit/exceeded — the time limit of `signal` was over before anything came, later it gives what came; config/invalid — an encoding of what is no CSV
+ * @throws Fault of `openInput` and the readers; limit/exceeded — the time limit of `signal` was over before anything came, later it gives what came; config/invalid — an encoding of what is no text
  */
 export async function readSample(url: string, path: string, options: SampleOptions): Promise<ReadSample> {
   const { path: document, sheet } = splitSheet(url);
@@ -55,10 +55,15 @@ export async function readSample(url: string, path: string, options: SampleOptio
   try {
     const format = options.format ?? inputFormat(document, input.mediaType);
     const name = redact(url);
-    if (options.encoding !== undefined && (FORMATS[format].formulation !== 'csv' || isWorkbook(format)))
-      throw new Fault('config/invalid', `An encoding is for CSV, and ${name} is ${format.toUpperCase()}, which tells its own`);
+    if (options.encoding !== undefined && hasTypedColumns(format))
+      throw new Fault('config/invalid', `An encoding is for text, and ${name} is ${format.toUpperCase()}`);
     const ranges = format === 'parquet' ? await rangesOf(document, access) : undefined;
-    const sample = await sampleOf({ bytes: counted(), ranges, format, path, name, title: sheet ?? stemOf(document), sheet }, options);
+    const served =
+      input.mediaType === undefined && input.charset === undefined ? undefined : { mediaType: input.mediaType, charset: input.charset };
+    const sample = await sampleOf(
+      { bytes: counted(), served, ranges, format, path, name, title: sheet ?? stemOf(document), sheet },
+      options,
+    );
     return { sample, format, bytesRead, ofBytes: input.sizeBytes };
   } catch (error) {
     throw isTimeOver(signal) ? tooSlow(redact(url)) : error;
@@ -72,6 +77,7 @@ const tooSlow = (name: string): Fault =>
 
 interface Opened {
   readonly bytes: AsyncIterable<Uint8Array>;
+  readonly served: ReadOptions['served'];
   /** Of Parquet. */
   readonly ranges: Awaited<ReturnType<typeof rangesOf>>;
   readonly format: InputFormat;
@@ -83,21 +89,25 @@ interface Opened {
   readonly sheet: string | undefined;
 }
 
-async function sampleOf({ bytes, ranges, format, path, name, title, sheet }: Opened, options: SampleOptions): Promise<DocumentSample> {
+async function sampleOf(
+  { bytes, served, ranges, format, path, name, title, sheet }: Opened,
+  options: SampleOptions,
+): Promise<DocumentSample> {
   const { formulation } = FORMATS[format];
-  const source = { path, formulation, isWorkbook: isWorkbook(format), namespaces: new Map<string, string>() };
+  const { encoding } = options;
+  const source = { path, encoding, formulation, isWorkbook: isWorkbook(format), namespaces: new Map<string, string>() };
   const sampled = { source, name: title, notes: [] };
   switch (format) {
     case 'json':
-      return { ...sampled, ...(await sampleJson(bytes, name, options)) };
+      return { ...sampled, ...(await sampleJson(bytes, name, { ...options, ...(served && { served }) })) };
     case 'jsonl':
-      return { ...sampled, ...(await sampleJsonSequence(bytes, name, options)) };
+      return { ...sampled, ...(await sampleJsonSequence(bytes, name, { ...options, ...(served && { served }) })) };
     case 'parquet': {
       const read = { ...readOptions(name, undefined, undefined, options), ...(ranges === undefined ? {} : { ranges }) };
       return { ...sampled, ...(await sampleParquet(bytes, read, options)) };
     }
     case 'xml': {
-      const { namespaces, ...rest } = await sampleXml(bytes, name, options);
+      const { namespaces, ...rest } = await sampleXml(bytes, name, { ...options, ...(served && { served }) });
       return { ...sampled, ...rest, source: { ...source, namespaces } };
     }
     default: {
@@ -116,9 +126,9 @@ async function sampleOf({ bytes, ranges, format, path, name, title, sheet }: Ope
       const usual = format === 'tsv' ? '\t' : ',';
       const delimiter = options.delimiter ?? (format === 'tsv' ? usual : delimiterOfHead(await peeked.head()));
       const { quote = undeclaredQuote({ delimiter }) && quoteOfTabbed(await peeked.head()) } = options;
-      const read = readOptions(name, { delimiter, ...(quote === undefined ? {} : { quoteChar: quote }) }, undefined, options);
+      const csv = { delimiter, ...(quote === undefined ? {} : { quoteChar: quote }) };
+      const read = { ...readOptions(name, csv, undefined, options), ...(served && { served }) };
       const table = await sampleTable(peeked.all(), format, read, options);
-      const { encoding } = options;
       return {
         ...sampled,
         ...table,
@@ -126,7 +136,6 @@ async function sampleOf({ bytes, ranges, format, path, name, title, sheet }: Ope
           ...source,
           delimiter: delimiter === usual ? undefined : delimiter,
           quote: quote ?? (quote === null ? '' : undefined),
-          encoding,
         },
       };
     }

@@ -2,6 +2,7 @@
 import { fromBytes } from '../core/text.ts';
 import type { DocumentSample, Members, Tree } from '../infer/sample.ts';
 import { toUtf8 } from '../sources/encoding.ts';
+import type { ReadOptions } from '../sources/source.ts';
 import { declaredEncoding } from '../sources/xml/declared-encoding.ts';
 import { type Name, NameTable } from '../sources/xml/names.ts';
 import { XmlScanner } from '../sources/xml/parse/scanner.ts';
@@ -30,10 +31,10 @@ interface Open {
 export async function sampleXml(
   chunks: AsyncIterable<Uint8Array>,
   name: string,
-  options: Pick<SampleOptions, 'records' | 'bytes' | 'maxRecordBytes'> & Ending,
+  options: Pick<SampleOptions, 'records' | 'bytes' | 'maxRecordBytes' | 'encoding'> & Ending & Pick<ReadOptions, 'served'>,
 ): Promise<Pick<DocumentSample, 'root' | 'isWhole' | 'fault'> & { readonly namespaces: ReadonlyMap<string, string> }> {
-  const { records, bytes, maxRecordBytes } = options;
-  const beginning = await beginningOf(toUtf8(chunks, undefined, declaredEncoding, name), bytes);
+  const { records, bytes, maxRecordBytes, encoding, served } = options;
+  const beginning = await beginningOf(toUtf8(chunks, encoding, declaredEncoding, name, 'XML', served), bytes);
   const sink = new TreeSink(records);
   const scanner = new XmlScanner(sink, new NameTable(), name, maxRecordBytes, MAX_DEPTH);
   scanner.push(beginning.bytes);

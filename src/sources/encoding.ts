@@ -7,7 +7,8 @@
 import { isUtf8 } from 'node:buffer';
 import { Fault, type FaultPlace } from '../core/fault.ts';
 import { canonicalEncoding } from '../core/input/encoding-name.ts';
-import { assertText } from './no-text.ts';
+import { assertText, isPage, pageFault } from './no-text.ts';
+import type { Served } from './source.ts';
 
 const MARKS: readonly (readonly [mark: readonly number[], encoding: string])[] = [
   [[0xef, 0xbb, 0xbf], 'utf-8'],
@@ -25,30 +26,40 @@ type Bytes = AsyncIterable<Uint8Array>;
 /**
  * The text of `bytes` as valid UTF-8 without a byte order mark, in chunks of any size.
  *
- * The encoding is `declared`; without it, that of the byte order mark, then the result of `sniff` for the first bytes (at most 256), then
+ * The encoding is `declared`; without it, that of the byte order mark, then the charset of the server (not for JSON), then the result of `sniff` for the first bytes (at most 256), then
  * UTF-16 or UTF-32 by the pattern of zero bytes in ASCII text, then UTF-8. For a declared `utf-16` or `utf-32`, the mark or the zero bytes
  * give the byte order; the default is big-endian. Memory: one chunk.
  *
  * @param input the document's name for messages, already redacted
  * @throws Fault source/encoding — at once for an unknown label; while reading for bytes that are invalid in the encoding, with the byte
- * offset in the original document if that is UTF-8 or UTF-32; source/type — the first bytes are those of a file that is no text
+ * offset in the original document if that is UTF-8 or UTF-32; source/type — the first bytes are those of a file that is no text, or
+ * those of an HTML page where CSV or JSON is read
  * @see https://www.rfc-editor.org/rfc/rfc2781#section-4.3 and https://encoding.spec.whatwg.org/#names-and-labels
  */
 export function toUtf8(
   bytes: Bytes,
   declared: string | undefined,
-  sniff?: (head: Uint8Array) => string | undefined,
+  sniff?: Sniff,
   input?: string,
+  format?: TextFormatName,
+  served?: Served,
 ): AsyncIterable<Uint8Array> {
   const label = declared === undefined ? undefined : canonicalEncoding(declared, input);
-  return transcode(bytes, label, sniff, input);
+  return transcode(bytes, label, sniff, input, format, served);
 }
+
+/** Formats that are read as text. */
+export type TextFormatName = 'CSV' | 'JSON' | 'XML';
+
+type Sniff = (head: Uint8Array) => string | undefined;
 
 async function* transcode(
   bytes: Bytes,
   label: string | undefined,
-  sniff: ((head: Uint8Array) => string | undefined) | undefined,
+  sniff: Sniff | undefined,
   input: string | undefined,
+  format: TextFormatName | undefined,
+  served: Served | undefined,
 ): AsyncGenerator<Uint8Array> {
   const chunks = bytes[Symbol.asyncIterator]();
   try {
@@ -65,8 +76,15 @@ async function* transcode(
     }
     const head = Buffer.concat(first.map((chunk) => chunk.subarray(0, HEAD_BYTES)));
     assertText(head, input);
-    const { encoding, skip } = settle(head, label, sniff, input);
-    const convert = converter(encoding, skip, input);
+    // A page may be XML, too.
+    if ((format === 'CSV' || format === 'JSON') && isPage(head, served)) throw pageFault(format, input, served);
+    // JSON is UTF-8, whatever the server says (RFC 8259, section 11).
+    const charset = format === 'JSON' ? undefined : served?.charset;
+    const { encoding, skip } = settle(head, label, sniff, input, charset);
+    const convert =
+      served?.charset === undefined || label !== undefined
+        ? converter(encoding, skip, input)
+        : told(converter(encoding, skip, input), served.charset);
     let left = skip;
     for (const chunk of first) {
       const mark = Math.min(left, chunk.length);
@@ -84,6 +102,21 @@ async function* transcode(
   }
 }
 
+/** The same, with what the server says of the encoding in the hint of a fault. */
+function told(convert: Convert, charset: string): Convert {
+  return (chunk, end) => {
+    try {
+      return convert(chunk, end);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      throw error.with({ hint: `The server says charset=${charset}. ${DECLARE}` });
+    }
+  };
+}
+
+const DECLARE =
+  'If the file has another encoding, for example windows-1252, declare it with rml:encoding (in YARRRML: encoding) in the mapping or with --encoding on the command line, or convert the file';
+
 function* some(chunk: Uint8Array): Generator<Uint8Array> {
   if (chunk.length > 0) yield chunk;
 }
@@ -94,11 +127,13 @@ function settle(
   label: string | undefined,
   sniff: ((head: Uint8Array) => string | undefined) | undefined,
   input: string | undefined,
+  charset?: string,
 ): { readonly encoding: string; readonly skip: number } {
   const found = MARKS.find(([mark]) => mark.every((byte, i) => head[i] === byte));
   const marked = found === undefined ? undefined : { encoding: found[1], skip: found[0].length };
   if (label === undefined) {
     if (marked !== undefined) return marked;
+    if (charset !== undefined) return settle(head, servedEncoding(charset, input), undefined, input);
     const told = sniff?.(head.subarray(0, HEAD_BYTES));
     const zeros = zeroPattern(head);
     // A declaration that is readable byte by byte is not in UTF-16, whatever it says; in UTF-16 there would be zero bytes.
@@ -116,6 +151,19 @@ function settle(
     return { encoding: zeros?.startsWith(label) ? zeros : `${label}be`, skip: 0 };
   }
   return { encoding: label, skip: 0 };
+}
+
+/** @throws Fault source/encoding — the server names an encoding that is not known */
+function servedEncoding(charset: string, input: string | undefined): string {
+  try {
+    return canonicalEncoding(charset, input);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    throw error.with({
+      message: `The server says charset=${charset}, which is not known`,
+      hint: `Name the encoding with rml:encoding in the mapping, or with --encoding on the command line. ${error.hint}`,
+    });
+  }
 }
 
 /** The length of the byte order mark (0 or 3) of a document that begins with `head`; undefined: it is not UTF-8. */
@@ -164,7 +212,7 @@ function checkUtf8(skip: number, input: string | undefined): Convert {
     const found = value === undefined ? 'it ends within a character' : `byte 0x${value.toString(16).padStart(2, '0')} is out of place`;
     throw new Fault('source/encoding', `The input is not valid UTF-8: ${found}`, {
       place: { ...place(input), byte },
-      hint: 'If the file has another encoding, for example windows-1252, declare it with rml:encoding (in YARRRML: encoding) in the mapping or with --encoding on the command line, or convert the file',
+      hint: DECLARE,
     });
   };
   return (chunk, end) => {

@@ -1,5 +1,6 @@
 /** Inputs of another kind in the place of text, told by their first bytes: "not valid UTF-8" would send their reader to look for an encoding. */
 import { Fault } from '../core/fault.ts';
+import type { Served } from './source.ts';
 
 interface Kind {
   /** What files of this kind begin with; none is the beginning of a text that any reader takes. */
@@ -50,3 +51,29 @@ export function assertText(head: Uint8Array, input: string | undefined): void {
     hint: found.hint,
   });
 }
+
+// ---------------------------------------------------------------- pages for people: a login form, or an error that a server answers with 200
+
+/** What stands before the first tag of a page: a mark, NULs of UTF-16, white space, comments, a declaration of XML. */
+const BEFORE = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?(?:[\0\s]|<!--[^]*?-->|<\?[^>]*\?>)*/;
+const BEGINNING = /^<(?:!doctype\s+html|html|head|body|title|meta)\b/i;
+
+/**
+ * Whether a document begins as an HTML page: by its first tag, or by the media type of the answer and any tag. A media type alone says little:
+ * programs without one of their own answer text/html.
+ */
+export function isPage(head: Uint8Array, served: Served | undefined): boolean {
+  const text = Buffer.from(head).toString('latin1').replace(BEFORE, '').replaceAll('\0', '');
+  return BEGINNING.test(text) || (/^text\/html$|\/xhtml/.test(served?.mediaType ?? '') && text.startsWith('<'));
+}
+
+/** @param expected `CSV`, `JSON` or `XML` */
+export const pageFault = (expected: string, input: string | undefined, served: Served | undefined, cause?: unknown): Fault =>
+  new Fault('source/type', `The input is an HTML page, and ${expected} was expected`, {
+    place: input === undefined ? {} : { input },
+    hint:
+      served === undefined
+        ? 'Compare the name of the file with what it holds: pages that a browser saves are no data'
+        : 'Open the address in a browser: servers answer with a page where a login is needed, or the address is wrong',
+    ...(cause === undefined ? {} : { cause }),
+  });

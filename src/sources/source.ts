@@ -41,8 +41,13 @@ export interface ReadOptions {
   readonly dialect: 'rml' | 'legacy';
   /** Lexical values that mean null (rml:null), in addition to missing nodes, JSON null and, in CSV, the nulls of `CsvDialect`. */
   readonly nulls: readonly string[];
-  /** IANA name from the mapping (`utf-8`, `utf-16`, …); undefined: by byte order mark, then by the format's own declaration, then UTF-8. */
+  /**
+   * IANA name from the mapping (`utf-8`, `utf-16`, …); undefined: by byte order mark, then by the server, then by the format's own declaration,
+   * then UTF-8.
+   */
   readonly encoding: string | undefined;
+  /** Of an answer of a server. */
+  readonly served?: Served;
   /** Prefix → namespace IRI for XPath (rml:namespace). */
   readonly namespaces: Readonly<Record<string, string>>;
   /** XPath: the namespace of element names without prefix: none (standard XPath) or the default namespace of the document's root. */
@@ -70,6 +75,14 @@ export interface ReadOptions {
   readonly spill?: Spill;
   /** Maximum nesting depth of JSON and XML; undefined: the fixed limit of the reader. */
   readonly maxDepth?: number;
+}
+
+/** What a server says of a document, in `Content-Type`. */
+export interface Served {
+  /** In lower case, without parameters. */
+  readonly mediaType: string | undefined;
+  /** As it stands there. */
+  readonly charset: string | undefined;
 }
 
 /** The bytes of a document at any offset. */

@@ -43,5 +43,8 @@ export function inputFormat(url: string, mediaType?: string): InputFormat {
   const found = extension === undefined ? 'Input has no file extension' : `Input has the file extension '${extension}'`;
   throw new Fault('source/type', `${found}${media ? ` and the media type ${media}` : ''}; ${EXPECTED}`, {
     place: { input: redact(url) },
+    ...(media === 'text/html'
+      ? { hint: 'It is an HTML page: servers answer with one where a login is needed, or the address is wrong' }
+      : {}),
   });
 }

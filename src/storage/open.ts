@@ -54,6 +54,7 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
     bytes: untilAborted(guarded, raw.close, signal, name),
     sizeBytes: packed ? undefined : raw.sizeBytes,
     mediaType: raw.mediaType,
+    charset: raw.charset,
     web: raw.web,
     close: raw.close,
   };

@@ -17,6 +17,8 @@ export interface OpenedInput {
   readonly sizeBytes: number | undefined;
   /** Media type of an HTTP response, without parameters. */
   readonly mediaType: string | undefined;
+  /** The encoding that a server says, as it writes it. */
+  readonly charset?: string | undefined;
   /** Of the answer of an HTTP server that is being read. */
   readonly web?: WebAnswer | undefined;
   /** For a caller that may never start to iterate, or stops halfway. May be called repeatedly. */
@@ -31,6 +33,8 @@ export interface RawInput {
   /** Number of bytes received over the network for `chunks`, if the protocol itself decompresses and they are known. */
   readonly packedBytes?: number;
   readonly mediaType: string | undefined;
+  /** The encoding that a server says, as it writes it. */
+  readonly charset?: string | undefined;
   /** What the bytes are compressed with, whatever the name implies. undefined: not told. */
   readonly compression?: Compression;
   readonly web?: WebAnswer;

@@ -65,7 +65,7 @@ export async function openFileScan(
   try {
     const format = formatOf(place, source, inputOptions, input.mediaType);
     const open = await openerOf(source, format);
-    const read = { ...readOptionsOf(plan, source, format, name, request, place.sheet), spill };
+    const read = { ...readOptionsOf(plan, source, format, name, request, place.sheet), ...servedOf(url, input), spill };
     if (source.formulation === 'parquet' || format === 'parquet')
       return await openRanges(open, input, plan, source, place, options, { ...read, ...(slice === undefined ? {} : { slice }) }, slice);
     const whole = await open(input.bytes, plan.iterations, read);
@@ -119,7 +119,8 @@ function openPagesOf(
           yield chunk;
         }
       })();
-      const scan = await open(bytes, iterations, { ...readOptionsOf(plan, source, format, name, request, place.sheet), spill });
+      const read = { ...readOptionsOf(plan, source, format, name, request, place.sheet), ...servedOf(address, input), spill };
+      const scan = await open(bytes, iterations, read);
       return {
         scan,
         web: input.web,
@@ -267,6 +268,10 @@ async function inDocument(error: unknown, slice: ByteSlice, lines: () => Promise
   const onFirst = column !== undefined && line === first ? { column: column + columns } : {};
   return error.with({ place: { line: line + count, ...onFirst, ...at, ...records } });
 }
+
+/** Of a document that is no file of this machine. */
+const servedOf = (url: string, { mediaType, charset }: OpenedInput): Pick<ReadOptions, 'served'> =>
+  /^(?:https?|s3):/i.test(url) ? { served: { mediaType, charset } } : {};
 
 export function readOptionsOf(
   { dialect }: ScanPlan,

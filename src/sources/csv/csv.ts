@@ -23,7 +23,7 @@ const positionOf = ({ input, line, record }: FaultPlace = {}): string =>
   ` (input ${input}, line ${line}${record === undefined ? '' : `, record ${record}`})`;
 
 export const openCsv: OpenScan = async (bytes, iterations, options) => {
-  const scanner = new CsvScanner(toUtf8(bytes, options.encoding, undefined, options.name), options);
+  const scanner = new CsvScanner(toUtf8(bytes, options.encoding, undefined, options.name, 'CSV', options.served), options);
   try {
     await scanner.readHeader();
   } catch (error) {
@@ -39,7 +39,7 @@ export const openCsv: OpenScan = async (bytes, iterations, options) => {
  * @throws Fault those of `openCsv`
  */
 export async function csvHeadBytes(bytes: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<number> {
-  const scanner = new CsvScanner(toUtf8(bytes, options.encoding, undefined, options.name), options);
+  const scanner = new CsvScanner(toUtf8(bytes, options.encoding, undefined, options.name, 'CSV', options.served), options);
   try {
     await scanner.readHeader();
     return scanner.byte;

@@ -174,7 +174,7 @@ class JsonScan implements Scan {
       options.maxDepth,
       slots,
     );
-    for await (const chunk of toUtf8(this.counted(splitter), options.encoding, undefined, options.name)) {
+    for await (const chunk of toUtf8(this.counted(splitter), options.encoding, undefined, options.name, 'JSON', options.served)) {
       if (this.beginning.text === '') splitter.sequence = lines && chunk[0] === RECORD_SEPARATOR;
       this.beginning.add(chunk);
       for (let at = 0; at < chunk.length; ) {

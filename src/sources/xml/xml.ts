@@ -17,6 +17,7 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
+import { isPage, pageFault } from '../no-text.ts';
 import type { Batch, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan, Spill, SpilledText } from '../source.ts';
 import { declaredEncoding } from './declared-encoding.ts';
 import { type Name, NameTable, type Scope } from './names.ts';
@@ -39,6 +40,8 @@ const BATCH_RECORDS = 256;
 const BATCH_BYTES = 2 ** 20;
 /** A document that is kept as a whole is worth a warning from this size on. */
 const WARNED_BYTES = 2 ** 20;
+/** Enough to tell a page. */
+const HEAD_BYTES = 256;
 /** Number of bytes that are tokenised at a time. */
 const WINDOW_BYTES = 2 ** 16;
 
@@ -48,7 +51,7 @@ export const openXml: OpenScan = async (bytes, iterations, options) => {
     return await text.open(iterations);
   } catch (error) {
     await text.close();
-    throw error;
+    throw text.named(error);
   }
 };
 
@@ -59,10 +62,11 @@ class XmlText {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);
   #ended = false;
+  #isPage = false;
 
   constructor(bytes: AsyncIterable<Uint8Array>, options: ReadOptions) {
     this.#options = options;
-    const utf8 = toUtf8(this.#counted(bytes), options.encoding, declaredEncoding, options.name);
+    const utf8 = toUtf8(this.#counted(bytes), options.encoding, declaredEncoding, options.name, 'XML', options.served);
     this.#chunks = utf8[Symbol.asyncIterator]();
   }
 
@@ -115,8 +119,15 @@ class XmlText {
     await this.#chunks.return?.();
   }
 
+  /** The fault of a document that is not well-formed, because it is an HTML page. */
+  named(error: unknown): unknown {
+    if (!this.#isPage || !(error instanceof Fault) || error.code !== 'source/malformed') return error;
+    return pageFault('XML', this.#options.name, this.#options.served, error);
+  }
+
   async *#counted(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
+      if (this.bytesRead === 0) this.#isPage = isPage(chunk.subarray(0, HEAD_BYTES), this.#options.served);
       this.bytesRead += chunk.length;
       yield chunk;
     }
@@ -193,6 +204,8 @@ class XmlScan implements Scan {
       }
       yield* this.#ready(1);
       yield* this.#fromDocument(signal);
+    } catch (error) {
+      throw text.named(error);
     } finally {
       await text.close();
     }
@@ -315,7 +328,8 @@ class XmlScan implements Scan {
     const first = /^\/([\p{L}_][\p{L}\p{M}\p{N}_.-]*)/u.exec(expression)?.[1];
     const [root] = this.#names.seen;
     if (first === undefined || root === undefined || fromBytes(root.local) === first) return undefined;
-    return `The root element of the document is <${fromBytes(root.prefix === '' ? root.local : `${root.prefix}:${root.local}`)}>`;
+    const page = fromBytes(root.local) === 'html' ? ': it is an HTML page, perhaps of a login or an error' : '';
+    return `The root element of the document is <${fromBytes(root.prefix === '' ? root.local : `${root.prefix}:${root.local}`)}>${page}`;
   }
 }
 

@@ -14,6 +14,7 @@ import type { S3Access } from '../s3-access.ts';
 import type { RawInput } from '../storage.ts';
 import { type ByteRange, changedFault, type InputState } from '../storage.ts';
 import type { S3Location } from '../url.ts';
+import { charsetIn, mediaTypeIn } from '../web/media-type.ts';
 import { pause, TransientFault } from '../web/retry.ts';
 import { s3Client, s3Fault, statusOf } from './client.ts';
 
@@ -53,7 +54,8 @@ export async function openS3(at: S3Location, name: string, access: S3Access, { s
       chunks: chunksOf(first, { from: range?.from ?? 0, sizeBytes, etag: ETag }, at, name, access, ending),
       close: async () => ending.abort(),
       sizeBytes,
-      mediaType: ContentType?.split(';', 1)[0]?.trim().toLowerCase(),
+      mediaType: mediaTypeIn(ContentType),
+      charset: charsetIn(ContentType),
       ...(compression === undefined ? {} : { compression }),
     };
   } catch (error) {

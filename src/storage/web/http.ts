@@ -9,6 +9,7 @@ import { basic, type ClientCredentials, grantKey, type Login, loginFor, type Web
 import type { OpenOptions, RawInput } from '../storage.ts';
 import { type ByteRange, changedFault, type InputState } from '../storage.ts';
 import { isKeepable, keeping, keyOf, openKept } from './cache.ts';
+import { charsetIn, mediaTypeIn } from './media-type.ts';
 import { isUsedUp, type Patience, pause, retryAfterMs, TransientFault, withRetries } from './retry.ts';
 import { tokenFor } from './tokens.ts';
 
@@ -69,6 +70,7 @@ export async function openHttp(url: URL, name: string, options: WebOptions): Pro
     sizeBytes: length === null || encoded ? undefined : Number(length),
     ...(length === null || !encoded ? {} : { packedBytes: Number(length) }),
     mediaType: mediaTypeOf(answer),
+    charset: charsetIn(typeHeaderOf(answer)),
     ...(ask?.query === undefined
       ? {
           web: {
@@ -84,7 +86,8 @@ export async function openHttp(url: URL, name: string, options: WebOptions): Pro
   };
 }
 
-const mediaTypeOf = ({ headers }: Answer): string | undefined => headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+const typeHeaderOf = ({ headers }: Answer): string | undefined => headers.get('content-type') ?? undefined;
+const mediaTypeOf = (answer: Answer): string | undefined => mediaTypeIn(typeHeaderOf(answer));
 
 /** An answer with the document, asked for as often as the options allow. @throws Fault see `openHttp` */
 async function request(url: URL, name: string, options: WebOptions, signal: AbortSignal): Promise<Answer> {

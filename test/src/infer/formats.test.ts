@@ -113,3 +113,25 @@ test('a file of Parquet that is encrypted is refused with what to do', async () 
     expect([code, err]).toEqual([1, expect.stringMatching(/^quadmill: The Parquet file is encrypted \(input secret\.parquet\)\. .+\n$/)]);
   });
 });
+
+test.each([
+  ['person.csv', 'id,name\np1,Zoë\n'],
+  ['person.tsv', 'id\tname\np1\tZoë\n'],
+  ['person.json', '[{"id":"p1","name":"Zoë"}]'],
+  ['person.jsonl', '{"id":"p1","name":"Zoë"}\n'],
+  ['person.xml', '<people><person id="p1"><name>Zoë</name></person></people>'],
+])('--encoding of %s stands in the mapping', async (name, text) => {
+  for (const output of ['m.ttl', 'm.yml'])
+    await withFiles({ [name]: Buffer.from(text, 'latin1') }, async (directory) => {
+      expect(await quadmillHere(directory, 'init', name, '-o', output, '--encoding', 'latin1')).toMatchObject({ code: 0 });
+      expect(await quadmillHere(directory, 'run', output, '-o', 'out.nq')).toMatchObject({ code: 0, err: '' });
+      expect(await readFile(join(directory, 'out.nq'), 'utf8')).toContain('"Zoë"');
+    });
+});
+
+test('--encoding of a workbook is refused', async () => {
+  await withFiles({ 'person.xlsx': xlsx({ sheets: { person: xlsxRows(sheetRows) } }) }, async (directory) => {
+    const { code, err } = await quadmillHere(directory, 'init', 'person.xlsx', '--encoding', 'latin1');
+    expect([code, err]).toEqual([2, expect.stringContaining('An encoding is for text, and person.xlsx is XLSX')]);
+  });
+});

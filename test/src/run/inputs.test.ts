@@ -212,6 +212,8 @@ describe('one input for a directory of mappings', () => {
   });
 });
 
+const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
+
 /** Quotes that are characters: no rows are lost. */
 const STRAY = 'id\tname\n1\t"Home\n2\tb\n3\tscreen 5"\n4\t"x"\n';
 const STRAY_NAMES = ['\\"Home', 'b', 'screen 5\\"', '\\"x\\"'];
@@ -263,6 +265,28 @@ describe('behind HTTP', () => {
     json: ['application/json', '[{"id":1,"name":"Ann"}]'],
     lines: ['application/x-ndjson', '{"id":1,"name":"Ann"}\n{"id":2,"name":"Bob"}\n'],
     'rows.json': ['text/csv', '[]'],
+    'latin.csv': ['text/csv; charset=ISO-8859-1', latin1('id,name\n1,Zoë\n')],
+    latin: ['text/csv;header=present; Charset="iso-8859-15"', latin1('id,name\n1,Zoë\n')],
+    'latin.tsv': ['text/tab-separated-values; charset=windows-1252', latin1('id\tname\n1\tZoë\n')],
+    'latin.csv.gz': ['text/csv; charset=latin1', gzipSync(latin1('id,name\n1,Zoë\n'))],
+    'marked.csv': ['text/csv; charset=ISO-8859-1', '\ufeffid,name\n1,Zoë\n'],
+    'wide.csv': ['text/csv; charset=utf-16', Buffer.from('id,name\n1,Zoë\n', 'utf16le')],
+    'klingon.csv': ['text/csv; charset=klingon', 'id,name\n1,Zoë\n'],
+    'wrong.csv': ['text/csv; charset=utf-8', latin1('id,name\n1,Zoë\n')],
+    'latin.xml': [
+      'application/xml; charset=ISO-8859-1',
+      latin1('<?xml version="1.0" encoding="utf-8"?><r><p id="1"><name>Zoë</name></p></r>'),
+    ],
+    'utf.json': ['application/json; charset=ISO-8859-1', '[{"id":1,"name":"Zoë"}]'],
+    'latin.json': ['application/json; charset=ISO-8859-1', latin1('[{"id":1,"name":"Zoë"}]')],
+    'page.csv': ['text/html; charset=utf-8', '\n<!-- x -->\n<!DOCTYPE html>\n<html><body>Log in, please</body></html>'],
+    'fragment.csv': ['text/html', '<p>Log in, please</p>'],
+    'untold.csv': ['text/csv', '<HTML lang="en"><p>Error, 500</p>'],
+    'export.csv': ['text/html', 'id,name\n1,Zoë\n'],
+    'angles.csv': ['text/csv', '<id>,name\n1,Zoë\n'],
+    'page.json': ['text/html', '<!doctype html><title>Log in</title>'],
+    'page.xml': ['text/html', '<!doctype html><html><p>Log in<br></html>'],
+    'page.xhtml': ['application/xhtml+xml', '<html xmlns="http://www.w3.org/1999/xhtml"><p id="1"><name>Zoë</name></p></html>'],
     'book.xlsx': ['application/octet-stream', xlsx(BOOK)],
     book: [
       'application/vnd.oasis.opendocument.spreadsheet',
@@ -297,6 +321,84 @@ describe('behind HTTP', () => {
 
   test.each(['stray.tsv', 'stray'])('%s has no quotes', async (name) => {
     expect(namesIn((await run({ mappings: mappings(), inputs: inputs(name) })).text)).toEqual(STRAY_NAMES);
+  });
+
+  const mappingOf = (name: string): string => {
+    const isXml = /\.xh?t?ml$/.test(name);
+    const iterator = name === 'page.xhtml' ? '/*:html/*:p' : '/r/p';
+    if (isXml)
+      return mapOf('P', name)
+        .replace(source(name), source(name, 'rml:XPath', `; rml:iterator "${iterator}"`))
+        .replace('{id}', '{@id}')
+        .replace('"name"', '"*:name"');
+    return name.endsWith('.json')
+      ? mapOf('P', name).replace(source(name), source(name, 'rml:JSONPath', '; rml:iterator "$[*]"'))
+      : mapOf('P', name);
+  };
+  const served = (name: string, inputOptions?: RunRequest['inputOptions']) => ({
+    mappings: [write('served.ttl', mappingOf(name))],
+    inputs: [{ name, url: `${base}/${name}` }],
+    ...(inputOptions && { inputOptions }),
+  });
+  const OPTIONS = { csv: {}, format: undefined, sourceRoot: undefined };
+
+  test.each([
+    ['latin.csv'],
+    ['latin'],
+    ['latin.tsv'],
+    ['latin.csv.gz'],
+    ['latin.xml'],
+    ['marked.csv'],
+    ['wide.csv'],
+    ['utf.json'],
+    ['export.csv'],
+  ])('the charset of the server is used: %s', async (name) => {
+    expect((await run(served(name))).text).toBe('<http://example.com/P/1> <http://example.com/name> "Zoë" .\n');
+  });
+
+  test('the mapping and the option come before the charset of the server', async () => {
+    for (const name of ['wrong.csv', 'klingon.csv']) {
+      const encoding = name === 'wrong.csv' ? 'iso-8859-1' : 'utf-8';
+      const mapping = write('said.ttl', mapOf('P', name).replace('rml:path', `rml:encoding "${encoding}" ; rml:path`));
+      const inputs = [{ name, url: `${base}/${name}` }];
+      expect((await run({ mappings: [mapping], inputs })).text).toContain('"Zoë"');
+      expect((await run(served(name, { ...OPTIONS, encoding }))).text).toContain('"Zoë"');
+    }
+    expect((await run(served('latin.json', { ...OPTIONS, encoding: 'latin1' }))).text).toContain('"Zoë"');
+  });
+
+  test.each([
+    ['klingon.csv', 'The server says charset=klingon, which is not known', 'rml:encoding'],
+    ['wrong.csv', 'The input is not valid UTF-8', 'The server says charset=utf-8'],
+    ['latin.json', 'The input is not valid UTF-8', 'The server says charset=ISO-8859-1'],
+  ])('a charset that does not fit is named: %s', async (name, message, hint) => {
+    const fault = await faultOf(served(name));
+    expect([fault.code, fault.place.input]).toEqual(['source/encoding', `${base}/${name}`]);
+    expect(fault.message).toContain(message);
+    expect(fault.hint).toContain(hint);
+  });
+
+  test.each([
+    ['page.csv', 'CSV'],
+    ['fragment.csv', 'CSV'],
+    ['untold.csv', 'CSV'],
+    ['page.json', 'JSON'],
+    ['page.xml', 'XML'],
+  ])('a page in the place of data is named: %s', async (name, expected) => {
+    const fault = await faultOf(served(name));
+    expect([fault.code, fault.message, fault.place.input]).toEqual([
+      'source/type',
+      `The input is an HTML page, and ${expected} was expected`,
+      `${base}/${name}`,
+    ]);
+    expect(fault.hint).toContain('login');
+  });
+
+  test('what is no page is read: a column with angles, and XHTML as XML', async () => {
+    const mapping = write('angles.ttl', mapOf('P', 'angles.csv').replace('{id}', '{<id>}'));
+    const { text } = await run({ mappings: [mapping], inputs: [{ name: 'angles.csv', url: `${base}/angles.csv` }] });
+    expect(text).toContain('"Zoë"');
+    expect((await run(served('page.xhtml'))).text).toContain('"Zoë"');
   });
 
   test.each(['book.xlsx', 'book'])('%s is a workbook', async (name) => {
