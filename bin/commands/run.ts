@@ -66,7 +66,7 @@ export const RUN: Command = {
       value: 'POLICY',
       choices: ['strict', 'skip', 'quarantine'],
       summary:
-        'what happens when a value of a record is invalid; default strict, but skip for legacy RML. If strict is set, a reference that no record of JSON or XML has also ends the run',
+        'what happens when a value of a record is invalid; default strict, but skip for legacy RML, which leaves out an invalid object with its statement alone. If strict is set, a reference that no record of JSON or XML has also ends the run',
     },
     'fail-on': {
       value: 'KIND',

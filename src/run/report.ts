@@ -4,6 +4,7 @@ import { formatOrigin, type LogicalSource } from '../mapping/model/model.ts';
 import type { MapInfo, Project } from '../plan/algebra.ts';
 import { describeContent } from '../plan/explain.ts';
 import { mapsOf, type Plan } from '../plan/plan.ts';
+import type { Flaws } from './compile/flaws.ts';
 import type { ErrorPolicy, Flaw, RunReport, TriplesMapReport } from './request.ts';
 
 /** What a program of a triples map counted, and knows of its records. */
@@ -27,6 +28,8 @@ export interface MappedRecords {
   /** A statement was left out because the run had it already. */
   readonly repeated: boolean;
   readonly ruleCount: number;
+  /** Absent: nothing was counted. */
+  readonly flaws?: Pick<Flaws, 'found'>;
 }
 
 /**
@@ -87,6 +90,8 @@ function reason(program: MappedRecords): string | undefined {
   if (withoutSubject + rejected === records - repeats) return `the subject ${subject} had no value in ${recordsOf(records)}`;
   if (program.repeated) return 'every statement was made already, by this triples map or another one';
   if (quotedOnly) return undefined;
+  if (program.flaws?.found().some(({ kind }) => kind === 'left-out'))
+    return 'every object that has a value is invalid, and was left out with its statement';
   if (program.ruleCount === 0) return 'it has neither a class nor a predicate-object map';
   return `no object map had a value in ${recordsOf(records)}`;
 }

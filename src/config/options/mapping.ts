@@ -13,7 +13,7 @@ export const MAPPING_OPTIONS = {
     live: true,
     scope: 'transformer',
     summary:
-      'What happens with a record that gives no valid term: it ends the run, is skipped, or goes to a file. `auto`: the default of the vocabulary. With `strict`, a reference that no JSON or XML record has also ends the run; otherwise it gives a warning.',
+      'What happens with a record that gives no valid term: it ends the run, is skipped, or goes to a file. `auto`: the default of the vocabulary. `skip` in legacy RML leaves out an invalid object with its statement, and skips the record where its subject, graph or join key is invalid. With `strict`, a reference that no JSON or XML record has also ends the run; otherwise it gives a warning.',
   },
   DATATYPE_CHECK: {
     path: 'mapping.datatypeCheck',
@@ -32,7 +32,7 @@ export const MAPPING_OPTIONS = {
     minimum: 0,
     live: true,
     scope: 'transformer',
-    summary: 'A run that skips more records than this fails. Absent: no limit.',
+    summary: 'A run that skips more records than this fails; one that lost statements counts as skipped. Absent: no limit.',
   },
   DISTINCT: {
     path: 'mapping.distinct',

@@ -28,6 +28,13 @@ export type ErrorPolicy = 'strict' | 'skip' | 'quarantine';
 export const policyOf = (dialect: Dialect, wanted: ErrorPolicy | undefined): ErrorPolicy =>
   wanted ?? (dialect === 'legacy' ? 'skip' : 'strict');
 
+/**
+ * Whether an invalid object is left out with its statement, and the record goes on: in legacy RML under `skip`, as its engines do. Otherwise the record is
+ * rejected, as it is in any case for an invalid subject, graph or key of a join.
+ */
+export const leavesObjectsOut = (dialect: Dialect, wanted: ErrorPolicy | undefined): boolean =>
+  dialect === 'legacy' && policyOf(dialect, wanted) === 'skip';
+
 /** What becomes of a literal whose text is not in the lexical space of its datatype: no valid term, written with a warning, or written. */
 export const DATATYPE_CHECKS = ['error', 'warn', 'off'] as const;
 export type DatatypeCheck = (typeof DATATYPE_CHECKS)[number];

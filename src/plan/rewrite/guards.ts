@@ -4,7 +4,7 @@
  * rejected in the same way wherever the join is made.
  */
 import { lexicalSpace } from '../../core/input/lexical-form.ts';
-import { datatypeCheckOf, type Policies } from '../../mapping/model/model.ts';
+import { datatypeCheckOf, leavesObjectsOut, type Policies } from '../../mapping/model/model.ts';
 import type { Join, MapInfo, MapRules, Operator, Project, RowTerm } from '../algebra.ts';
 import type { CatalogueMetadata } from '../catalogue-metadata.ts';
 import { expressionsOf, holds, joinsOf, keyTerm, nameOf, readsOf, termKey, termsIn, termsOf, unconditional } from '../expressions.ts';
@@ -16,7 +16,7 @@ export interface Guards {
   asParent(parent: Project): readonly RowTerm[];
 }
 
-export function findGuards(maps: readonly MapRules[], facts: CatalogueMetadata, { datatypeCheck }: Policies): Guards {
+export function findGuards(maps: readonly MapRules[], facts: CatalogueMetadata, { onError, datatypeCheck }: Policies): Guards {
   const parentKeys = new Map<MapInfo | undefined, RowTerm[]>();
   for (const join of maps.flatMap(joinsIn)) {
     const { map, keys } = join.right;
@@ -28,9 +28,13 @@ export function findGuards(maps: readonly MapRules[], facts: CatalogueMetadata, 
   };
   return {
     of(rules) {
+      const leavesOut = leavesObjectsOut(rules.map.dialect, onError);
       const terms = [
         rules.subject,
-        ...rules.emits.flatMap(({ predicate, object, graph }) => [predicate, object, ...(graph === undefined ? [] : [graph])]),
+        ...rules.emits.flatMap(({ input, predicate, object, graph }) => [
+          ...(leavesOut && input.kind !== 'join' ? [] : [predicate, object]),
+          ...(graph === undefined ? [] : [graph]),
+        ]),
         ...rules.collects.flatMap(({ collection, places }) => [
           ...termsOf(collection),
           ...places.flatMap(({ graph }) => (graph === undefined ? [] : [graph])),

@@ -4,7 +4,7 @@
  * For each record all terms are made first, and only then statements: a record with an invalid term leaves nothing behind.
  */
 import type { CustomFunctions } from '../../functions/definition.ts';
-import { type DatatypeCheck, formatOrigin } from '../../mapping/model/model.ts';
+import { type DatatypeCheck, type ErrorPolicy, formatOrigin, leavesObjectsOut } from '../../mapping/model/model.ts';
 import type { Join, MapInfo } from '../../plan/algebra.ts';
 import { leavesOfMap, type MapPlan, type RulePlan } from '../../plan/plan.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
@@ -14,7 +14,7 @@ import { KNOWN, type MemoryBudget, NEW, type StatementSet, type Subjects, UNDECI
 import { DeferredCount, JoinCount, namedJoin } from '../join/counts.ts';
 import type { Multimap } from '../join/join.ts';
 import { aroundOf, childrenOf, type DeferredJoin, Ends } from './ends.ts';
-import { checked, Flaws } from './flaws.ts';
+import { checked, Flaws, isReportedElsewhere } from './flaws.ts';
 import { type CompiledRule, compileEnds, compileKeys, compileRule, type ParentLists } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
@@ -23,6 +23,8 @@ export interface RunState {
   readonly functions: CustomFunctions | undefined;
   /** undefined: the default of each triples map's language. */
   readonly datatypeCheck: DatatypeCheck | undefined;
+  /** undefined, too. */
+  readonly onError: ErrorPolicy | undefined;
   readonly distinct: boolean;
   readonly seed: number;
   readonly budget: MemoryBudget;
@@ -154,6 +156,7 @@ export class MapProgram {
     this.#checks = plan.checks.map((check) => compileTerm(check, rows).text);
     this.#state = state;
     this.#subject = compileTerm(plan.subject, rows);
+    const leavesOut = leavesObjectsOut(plan.map.dialect, state.onError) && !isReportedElsewhere(plan.map);
     const rules: Rule[] = [];
     const deferred: DeferredRule[] = [];
     let slots = 0;
@@ -177,7 +180,8 @@ export class MapProgram {
         continue;
       }
       const count = object.kind === 'join' ? this.#countOf(object.operator, parents as Multimap) : undefined;
-      const { lead, tail, text } = compileRule(rule, rows, parents, count);
+      const ofStatement = leavesOut ? { ...rows, leaveOut: this.flaws.leftOut() } : rows;
+      const { lead, tail, text } = compileRule(rule, rows, parents, count, ofStatement);
       const overlapping = rule.distinct === 'overlapping';
       const slot = overlapping || rule.functionallyDependent ? -1 : slots++;
       const lists = overlapping || parents === undefined ? undefined : { index: parents, slot: slots++ };

@@ -1,9 +1,9 @@
 /** A rule of the plan → the constant text around its values, and the closure that returns the values. */
 
-import type { Expression } from '../../plan/algebra.ts';
+import type { Expression, Term } from '../../plan/algebra.ts';
 import type { RulePlan } from '../../plan/plan.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
-import { type Accessors, compileExpression, identity, mapText, type Text, type TextOf } from '../../terms/evaluate.ts';
+import { type Accessors, compileExpression, identity, mapText, type Text, type TextOf, withoutLeftOut } from '../../terms/evaluate.ts';
 import type { JoinCount } from '../join/counts.ts';
 import { joinKey, type Multimap } from '../join/join.ts';
 import { type End, lineEnd } from './ends.ts';
@@ -35,13 +35,18 @@ export interface CompiledRule {
 
 /** From the subject to the object's value. */
 const leadOf = (rule: RulePlan, rows: Accessors, object: CompiledTerm): End =>
-  endOf(compileTerm(rule.predicate, rows), ' ', ` ${object.before}`);
+  endOf(tolerant(rule.predicate, rows), ' ', ` ${object.before}`);
 
 /** From the object's value to the end of the line. */
 const tailOf = (rule: RulePlan, rows: Accessors, object: CompiledTerm): End =>
   rule.graph === undefined
     ? object.after + lineEnd(rule.output)
     : endOf(compileTerm(rule.graph, rows), `${object.after} `, lineEnd(rule.output));
+
+function tolerant(term: Term, rows: Accessors): CompiledTerm {
+  const compiled = compileTerm(term, rows);
+  return compiled.constant === undefined ? { ...compiled, text: withoutLeftOut(rows, compiled.text) } : compiled;
+}
 
 function endOf({ constant, before, after, text }: CompiledTerm, lead: string, tail: string): End {
   if (constant !== undefined) return lead + constant + tail;
@@ -57,6 +62,7 @@ function endOf({ constant, before, after, text }: CompiledTerm, lead: string, ta
  * @param parents the complete join index of a join that is made record by record; `text` then gives the subjects of the parents, each
  * once. undefined for any other object
  * @param count of the rows that find no parent; undefined: they are not counted
+ * @param ofStatement the same rows for predicate and object, unless the object is a join: their invalid values may be left out
  * @throws Fault mapping/invalid, mapping/reference — the mapping cannot be compiled for this source. The closures throw record/term for an
  * invalid value
  */
@@ -65,9 +71,11 @@ export function compileRule(
   rows: Accessors,
   parents: Multimap | undefined,
   count: JoinCount | undefined,
+  ofStatement: Accessors = rows,
 ): Pick<CompiledRule, 'lead' | 'tail' | 'text'> {
-  const object = compileObject(rule, rows, parents, count);
-  return { lead: leadOf(rule, rows, object), tail: tailOf(rule, rows, object), text: object.text };
+  const own = rule.object.kind === 'term' ? ofStatement : rows;
+  const object = compileObject(rule, own, parents, count);
+  return { lead: leadOf(rule, own, object), tail: tailOf(rule, rows, object), text: object.text };
 }
 
 /** The statement text of a deferred join, without subject and object. */
@@ -83,7 +91,7 @@ function compileObject(rule: RulePlan, rows: Accessors, parents: Multimap | unde
   const { object } = rule;
   switch (object.kind) {
     case 'term':
-      return compileTerm(object.term, rows);
+      return tolerant(object.term, rows);
     case 'join': {
       const keys = compileKeys(object.keys, rows);
       const index = parents as Multimap;

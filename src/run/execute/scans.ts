@@ -75,6 +75,7 @@ export async function executeScans(
   const state: RunState = {
     functions,
     datatypeCheck: request.datatypeCheck,
+    onError: request.onError,
     distinct: request.distinct,
     seed,
     budget,

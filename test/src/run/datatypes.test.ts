@@ -247,6 +247,96 @@ describe('a column of a database (R2RML, datatype-override RDF literal)', () => 
   });
 });
 
+describe('legacy RML under skip', () => {
+  const rows = {
+    'rows.json': JSON.stringify([
+      { id: 1, name: 'a', pages: ['http://ok/1', 'not ok', 'http://ok/2'], lang: 'en' },
+      { id: 2, name: 'b', pages: 'not ok', lang: 'en_US' },
+      { id: 3, name: { no: 'text' }, pages: 'http://ok/3' },
+    ]),
+  };
+  const name = 'rr:predicateObjectMap [ rr:predicate ex:name ; rr:objectMap [ old:reference "name" ] ]';
+  const pages = 'rr:predicateObjectMap [ rr:predicate ex:page ; rr:objectMap [ old:reference "pages" ; rr:termType rr:IRI ] ]';
+  const mappingOf = (...rest: readonly string[]): string => legacy('rows.json', 'JSONPath', '$[*]', rest.join(' ; '));
+  const subject = 'rr:subjectMap [ rr:template "http://e/{id}" ]';
+
+  test('an invalid object is left out with its statement; the rest of the record is written, and the report says so', async () => {
+    const { objects, report } = await run(mappingOf(subject, name, pages), rows);
+    expect(objects).toEqual(['"a"', '"b"', '<http://ok/1>', '<http://ok/2>', '<http://ok/3>']);
+    expect(report?.rejected).toBe(0);
+    expect([...(report?.warnings ?? [])].sort()).toEqual([
+      expect.stringMatching(/^1 invalid object was left out with its statement; the first: .*record 2, expression name/),
+      expect.stringMatching(/^2 invalid objects were left out with their statements; the first: .*record 0, expression pages/),
+    ]);
+  });
+
+  test('a language tag and a predicate that are invalid leave out their statement alone', async () => {
+    const language =
+      'rr:predicateObjectMap [ rr:predicate ex:name ; rr:objectMap [ old:reference "name" ; old:languageMap [ old:reference "lang" ] ] ]';
+    const predicate = 'rr:predicateObjectMap [ rr:predicateMap [ old:reference "pages" ] ; rr:object ex:o ]';
+    const files = { 'rows.json': rows['rows.json'].replace('{"no":"text"}', '"c"') };
+    const { objects, report } = await run(mappingOf(subject, language, predicate), files);
+    expect(objects).toEqual(['"a"@en', '<http://e/o>', '<http://e/o>', '<http://e/o>']);
+    expect(report).toMatchObject({
+      rejected: 0,
+      warnings: [expect.stringContaining('language tag'), expect.stringContaining('2 invalid')],
+    });
+  });
+
+  test.each<[string, string]>([
+    ['subject', 'rr:subjectMap [ old:reference "pages" ; rr:termType rr:IRI ]'],
+    ['graph', `${subject.slice(0, -1)} ; rr:graphMap [ old:reference "pages" ; rr:termType rr:IRI ] ]`],
+  ])('an invalid %s rejects the record', async (_, map) => {
+    const { objects, report } = await run(
+      mappingOf(map, 'rr:predicateObjectMap [ rr:predicate ex:id ; rr:objectMap [ old:reference "id" ] ]'),
+      rows,
+    );
+    expect({ ids: objects.map((text) => text.slice(0, 3)), rejected: report?.rejected, warnings: report?.warnings }).toEqual({
+      ids: ['"3"'],
+      rejected: 2,
+      warnings: [],
+    });
+  });
+
+  test('an invalid key of a join rejects the record', async () => {
+    const join =
+      'rr:predicateObjectMap [ rr:predicate ex:of ; rr:objectMap [ rr:parentTriplesMap <#M> ; rr:joinCondition [ rr:child "name" ; rr:parent "id" ] ] ]';
+    const { report } = await run(mappingOf(subject, pages, join), rows);
+    expect(report).toMatchObject({ rejected: 1, quads: 2 });
+  });
+
+  test('quarantine rejects the whole record, and MAX_REJECTED counts records that lose statements', async () => {
+    expect((await run(mappingOf(subject, name, pages), rows, { onError: 'quarantine' })).report).toMatchObject({ quads: 0, rejected: 3 });
+    expect((await run(mappingOf(subject, name, pages), rows, { maxRejected: 3 })).fault).toBeUndefined();
+    expect((await run(mappingOf(subject, name, pages), rows, { maxRejected: 2 })).fault).toMatchObject({ code: 'record/limit' });
+  });
+
+  test('a triples map whose objects are all invalid says so', async () => {
+    const { report } = await run(mappingOf(subject, pages), { 'rows.json': '[{"id":1,"pages":"not ok"}]' });
+    expect(report?.triplesMaps[0]?.empty).toContain('every object that has a value is invalid');
+  });
+
+  test("today's RML rejects the whole record", async () => {
+    const mapping = today('rows.json', 'JSONPath', '$[*]', 'rml:reference "$.pages[*]" ; rml:termType rml:IRI');
+    expect((await run(mapping, { 'rows.json': '[{"pages":["http://ok/1","not ok"]}]' }, { onError: 'skip' })).report).toMatchObject({
+      quads: 0,
+      rejected: 1,
+    });
+  });
+
+  test('equal rows, which are read once, are counted each', async () => {
+    const csv = `id,page\n${'1,not ok\n'.repeat(5000)}`;
+    const mapping = legacy(
+      'many.csv',
+      'CSV',
+      '',
+      `${subject} ; rr:predicateObjectMap [ rr:predicate ex:page ; rr:objectMap [ old:reference "page" ; rr:termType rr:IRI ] ]`,
+    );
+    const { report } = await run(mapping, { 'many.csv': csv }, { looksForRepeats: true });
+    expect(report).toMatchObject({ records: 5000, quads: 0, warnings: [expect.stringMatching(/^5000 invalid objects/)] });
+  });
+});
+
 describe('counts', () => {
   const flaw = (record: number, more: Partial<Flaw> = {}): Flaw => ({
     kind: 'ill-typed',
