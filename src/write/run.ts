@@ -8,6 +8,7 @@ import type { RejectedStatement, Statement } from '../nquads/statement.ts';
 import type { GraphTarget } from '../targets/target.ts';
 import { type BatchSizer, openSizer } from './batch-size.ts';
 import { type CheckpointTracker, trackCheckpoints } from './checkpoint.ts';
+import { IllTypedLiterals } from './ill-typed.ts';
 import type { WriteInput } from './inputs.ts';
 import type { WriteHooks, WritePosition, WriteRequest } from './request.ts';
 import { openRetryPolicy, type RetryPolicy } from './retry.ts';
@@ -27,6 +28,7 @@ export interface WriteRun {
   readonly batchBytes: number;
   readonly counts: { statements: number; bytesRead: number; bytesSpilled: number; rejected: number };
   readonly warnings: string[];
+  readonly illTyped: IllTypedLiterals;
   /** Does it in the background, a few at a time: resolves when it has begun. @throws Fault whatever has ended the run */
   start(task: () => Promise<void>): Promise<void>;
   /** Resolves when everything that was started is done. @throws Fault whatever has ended the run */
@@ -72,6 +74,7 @@ export function openWriteRun({ target, request, inputs, resume, version, hooks, 
     batchBytes: Math.min(MOST_BATCH_BYTES, request.memoryBudgetBytes / (4 * inFlight)),
     counts,
     warnings: [],
+    illTyped: new IllTypedLiterals(),
     stop,
     settled: async () => void (await Promise.all(running)),
     async start(task) {
@@ -121,9 +124,14 @@ const tooManyRejected = (most: number, last: Fault): Fault =>
   });
 
 /** @throws Fault limit/exceeded */
-export function countBlock({ counts, request, inputs }: WriteRun, { statements, rejected, end }: StatementBlock, input: number): void {
+export function countBlock(
+  { counts, request, inputs, illTyped }: WriteRun,
+  { statements, rejected, end }: StatementBlock,
+  input: number,
+): void {
   counts.statements += statements.length + rejected.length;
   const place = { input: inputs[input]?.name ?? '', line: end.line };
+  illTyped.look(statements, place.input);
   checkCounts(request.limits, { records: counts.statements, quads: counts.statements }, place);
 }
 

@@ -104,7 +104,7 @@ function reportOf(run: WriteRun, started: number): WriteReport {
     bytesSpilled: counts.bytesSpilled,
     retries: patience.retries,
     seconds: (performance.now() - started) / 1000,
-    warnings: [...warnings, ...(target.warnings?.() ?? [])],
+    warnings: [...warnings, ...run.illTyped.warnings(), ...(target.warnings?.() ?? [])],
   };
 }
 

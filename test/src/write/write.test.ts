@@ -478,3 +478,27 @@ test('a statement that stands in an update twice is told as such', async () => {
   );
   expect(report).toMatchObject({ statements: 2, quadsWritten: 1, warnings: [expect.stringContaining('1 statements stand')] });
 });
+
+test.each(['insert', 'update'] as const)(
+  'ill-typed literals are written by an %s, counted by datatype, and the first is named',
+  async (mode) => {
+    const xsd = 'http://www.w3.org/2001/XMLSchema#';
+    const file = space.file(
+      `ill-typed-${mode}.nq`,
+      `<http://e/1> <http://e/d> "28/02/2024"^^<${xsd}date> .
+<http://e/1> <http://e/d> "2024-02-28"^^<${xsd}date> .
+<http://e/2> <http://e/d> "2024-02-30"^^<${xsd}date> <http://e/g> .
+<http://e/2> <http://e/n> "a\\"b"^^<${xsd}NCName> .
+<http://e/2> <http://e/n> "1,5"^^<http://e/decimal> .
+<http://e/2> <http://e/n> "1,5"@en .
+`,
+    );
+    const target = memoryTarget();
+    const report = await writeTo(target, space.request([file], { mode }), listening());
+    expect(report).toMatchObject({ statements: 6, quadsWritten: 6, rejected: 0 });
+    expect(report.warnings).toEqual([
+      expect.stringMatching(/^2 literals are no xsd:date, .*"28\/02\/2024" \(input .*ill-typed-.*\.nq, line 1\)$/),
+      expect.stringMatching(/^1 literal is no xsd:NCName, .*line 4\)$/),
+    ]);
+  },
+);
