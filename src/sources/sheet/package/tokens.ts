@@ -46,6 +46,7 @@ const QUESTION = 63;
 const QUOTE = 34;
 const APOSTROPHE = 39;
 const SPACE = 32;
+const LETTER_X = 120;
 const NAMES = 1024;
 /** Levels of elements; workbooks have about ten. */
 const MAX_DEPTH = 256;
@@ -67,9 +68,8 @@ export class Tokens {
   #rootSeen = false;
   /** By hash: the name that was seen last. */
   readonly #names = new Array<ElementName | undefined>(NAMES).fill(undefined);
-  /** Prefixes of the document, by those that handlers know, and the other way; only those that differ. */
-  readonly #toDocument = new Map<string, string>();
-  readonly #fromDocument = new Map<string, string>();
+  /** Prefixes of the document → those that handlers know, where they differ. */
+  readonly #prefixes = new Map<string, string>();
   /** Four positions for each attribute of the current tag: where its name and its value begin and end. */
   readonly #spans = new Int32Array(4 * 512);
   #attributes = 0;
@@ -109,11 +109,18 @@ export class Tokens {
 
   /** The value of an attribute of the tag that is being opened. @param name as handlers know it */
   attribute(name: string): string | undefined {
-    const wanted = this.#toDocument.size === 0 ? name : renamed(name, this.#toDocument);
+    // A name without prefix is in no namespace, whatever the prefix of its element is.
+    const isPlain = this.#prefixes.size === 0 || !name.includes(':');
     const spans = this.#spans;
     for (let i = 0; i < 4 * this.#attributes; i += 4) {
-      const from = spans[i] as number;
-      if ((spans[i + 1] as number) - from !== wanted.length || !this.#text.startsWith(wanted, from)) continue;
+      const [from, to] = [spans[i] as number, spans[i + 1] as number];
+      if (isPlain) {
+        if (to - from !== name.length || !this.#text.startsWith(name, from)) continue;
+      } else if (
+        !name.endsWith(this.#text.slice(this.#text.indexOf(':', from) + 1, to)) ||
+        this.#renamed(this.#text.slice(from, to)) !== name
+      )
+        continue;
       const value = this.#text.slice(spans[i + 2] as number, spans[i + 3] as number);
       return value.includes('&') ? resolveReferences(value, spans[i + 2] as number, this.#fail) : value;
     }
@@ -176,11 +183,13 @@ export class Tokens {
     }
     const nameEnd = i;
     let count = 0;
+    let declares = false;
     while (i < length) {
       while (i < length && (bytes[i] as number) <= SPACE) i++;
       c = bytes[i] as number;
       if (i >= length || c === GREATER || c === SLASH) break;
       const from = i;
+      if (c === LETTER_X && this.#text.startsWith('xmlns', from)) declares = true;
       while (i < length && bytes[i] !== EQUALS) {
         c = bytes[i] as number;
         if (c === LESS || c === GREATER) this.fail('An attribute has no value', from);
@@ -211,6 +220,7 @@ export class Tokens {
     if (bytes[i] !== GREATER) this.fail('A tag has an unexpected /', i);
     this.#attributes = count;
     if (this.#open.length === 0) this.#beginRoot(less);
+    if (declares) this.#declare();
     if (nameEnd === less + 1) this.fail('There is a < that begins no tag', less);
     const known = this.#nameAt(less + 1, nameEnd, hash);
     const { input } = this.#options;
@@ -225,19 +235,37 @@ export class Tokens {
     return true;
   }
 
-  /** The prefixes that the document gives the namespaces of the format. */
   #beginRoot(at: number): void {
     if (this.#rootSeen) this.fail('There is a second root element', at);
     this.#rootSeen = true;
+  }
+
+  /**
+   * The prefixes that the current tag gives the namespaces of the format. They hold to the end of the part, as if the root had declared them: no
+   * writer gives a prefix two meanings. Where the namespace of the format has another prefix, the usual one may be of another namespace.
+   */
+  #declare(): void {
+    const { namespaces } = this.#options;
+    const others: string[] = [];
     for (let i = 0; i < 4 * this.#attributes; i += 4) {
       const name = this.#text.slice(this.#spans[i], this.#spans[i + 1]);
       if (name !== 'xmlns' && !name.startsWith('xmlns:')) continue;
-      const known = this.#options.namespaces[this.#text.slice(this.#spans[i + 2], this.#spans[i + 3])];
+      const known = namespaces[this.#text.slice(this.#spans[i + 2], this.#spans[i + 3])];
       const prefix = name === 'xmlns' ? '' : `${name.slice(6)}:`;
-      if (known === undefined || known === prefix) continue;
-      this.#toDocument.set(known, prefix);
-      this.#fromDocument.set(prefix, known);
+      if (known === undefined) others.push(prefix);
+      else if (known !== prefix && !this.#prefixes.has(prefix)) this.#prefixes.set(prefix, known);
     }
+    const renamed = new Set(this.#prefixes.values());
+    if (this.#open.length === 0) for (const prefix of others) if (renamed.has(prefix)) this.#prefixes.set(prefix, `another ${prefix}`);
+    this.#names.fill(undefined);
+  }
+
+  /** `x:row` → `row`, where the document has the prefix `x` for the namespace that has none here. */
+  #renamed(name: string): string {
+    if (this.#prefixes.size === 0) return name;
+    const colon = name.indexOf(':') + 1;
+    const prefix = this.#prefixes.get(name.slice(0, colon));
+    return prefix === undefined ? name : prefix + name.slice(colon);
   }
 
   #nameAt(from: number, to: number, hash: number): ElementName {
@@ -250,7 +278,7 @@ export class Tokens {
       if (k === bytes.length) return known;
     }
     const raw = Buffer.from(this.#bytes.slice(from, to)).toString('latin1');
-    const name = { raw, bytes: this.#bytes.slice(from, to), name: renamed(raw, this.#fromDocument) };
+    const name = { raw, bytes: this.#bytes.slice(from, to), name: this.#renamed(raw) };
     this.#names[slot] = name;
     return name;
   }
@@ -324,12 +352,4 @@ export class Tokens {
     const { input, part } = this.#options;
     throw new Fault('source/malformed', `${message}, in the part ${part} of the workbook`, { place: { input, ...this.#place(at) }, hint });
   }
-}
-
-/** `x:row` → `row`, where the document has the prefix `x` for the namespace that has none here. */
-function renamed(name: string, prefixes: ReadonlyMap<string, string>): string {
-  if (prefixes.size === 0) return name;
-  const colon = name.indexOf(':') + 1;
-  const prefix = prefixes.get(name.slice(0, colon));
-  return prefix === undefined ? name : prefix + name.slice(colon);
 }

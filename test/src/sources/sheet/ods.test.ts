@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { FILES, faultOf, readSheet } from './reading.ts';
-import { ods, odsRows } from './workbooks.ts';
+import { ods, odsParts, odsRows, zip } from './workbooks.ts';
 
 const STYLES = [
   '<number:date-style style:name="N1"><number:year/><number:month/><number:day/></number:date-style>',
@@ -175,5 +175,19 @@ describe('rows of ODS', () => {
       'source/missing',
       'The name Sum of the workbook is no range: it refers to of:=SUM([.A1])',
     ]);
+  });
+
+  test('prefixes of another document, and two for one namespace', async () => {
+    const rows = odsRows([
+      ['id', 'name'],
+      ['1', 'Zoë'],
+    ]);
+    const parts = odsParts({ sheets: { One: rows }, styles: '' });
+    const renamed = (xml: string): string =>
+      xml
+        .replace(/(?<=[</ ])(table|office|text):/g, 'my-$1:')
+        .replace(/xmlns:(table|office|text)=("[^"]*")/g, 'xmlns:my-$1=$2 xmlns:other-$1=$2');
+    const bytes = zip({ ...parts, 'content.xml': renamed(parts['content.xml'] as string) });
+    expect((await readSheet(bytes, ['id', 'name'], {}, 'ods')).rows).toEqual([['1', 'Zoë']]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { FILES, faultOf, readSheet } from './reading.ts';
-import { xlsx, xlsxRows } from './workbooks.ts';
+import { xlsx, xlsxParts, xlsxRows, zip } from './workbooks.ts';
 
 /** Columns a, b, …, one row of cells, and what they give. */
 const cells = (row: string, extra: Partial<Parameters<typeof xlsx>[0]> = {}): Buffer => {
@@ -210,6 +210,70 @@ describe('rows of XLSX', () => {
     const sheet = `<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData><x:row><x:c t="str"><x:v>a</x:v></x:c></x:row><x:row><x:c><x:v>1</x:v></x:c></x:row></x:sheetData></x:worksheet>`;
     const bytes = xlsx({ sheets: { One: '' }, parts: { 'xl/worksheets/sheet1.xml': sheet } });
     expect((await readSheet(bytes, ['a'])).rows).toEqual([['1^^integer']]);
+  });
+
+  describe('prefixes that the Open XML SDK and others write', () => {
+    const RICH = {
+      sheets: {
+        One: '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="C1" t="s"><v>1</v></c></row><row r="2"><c r="A2" s="1"><v>45292</v></c><c r="C2" t="inlineStr"><is><t>Zoë</t></is></c></row><row r="3" hidden="1"><c r="C3" t="b"><v>1</v></c></row>',
+        '!Two': '<row><c t="str"><v>x</v></c></row>',
+      },
+      strings: '<si><t>day</t></si><si><r><t>na</t></r><r><t>me</t></r></si>',
+      formats: ['yyyy-mm-dd'],
+      names: '<definedName name="People">One!$A$1:$C$3</definedName>',
+    };
+    const withPrefix = (xml: string): string =>
+      xml
+        .replace(/<(\/?)(?=[A-Za-z])/g, '<$1x:')
+        .replace('xmlns=', 'xmlns:x=')
+        .replaceAll(' r:', ' rel:')
+        .replace('xmlns:r=', 'xmlns:rel=');
+    const changed = (change: (xml: string) => string, only: RegExp): Buffer =>
+      zip(
+        Object.fromEntries(Object.entries(xlsxParts(RICH)).map(([name, text]) => [name, only.test(name) ? change(text as string) : text])),
+      );
+    const COLUMNS = ['day', 'name'];
+    const read = (bytes: Buffer, sheet?: string) => readSheet(bytes, COLUMNS, sheet === undefined ? {} : { sheet });
+
+    test.each<[string, (xml: string) => string, RegExp]>([
+      ['all parts', withPrefix, /./],
+      ['a sheet alone', withPrefix, /sheet1/],
+      ['shared texts alone', withPrefix, /sharedStrings/],
+      ['styles alone', withPrefix, /styles/],
+      ['the workbook alone', withPrefix, /workbook\.xml$/],
+      ['relationships alone', withPrefix, /\.rels$/],
+      ['beside the namespace without prefix', (xml) => xml.replace(/ xmlns="([^"]*)"/, ' xmlns="$1" xmlns:x="$1"'), /./],
+      [
+        'with another namespace without prefix',
+        (xml) => withPrefix(xml).replace(/ xmlns:x=/, ' xmlns="http://example.com/other" xmlns:x='),
+        /./,
+      ],
+      [
+        'declared where they are used',
+        (xml) =>
+          withPrefix(xml)
+            .replace(/ xmlns:x="[^"]*"/, '')
+            .replace(/<x:(\w+)/g, '<x:$1 xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'),
+        /sheet1|sharedStrings/,
+      ],
+    ])('%s', async (_, change, only) => {
+      const expected = await read(xlsx(RICH));
+      expect(expected.rows).toEqual([
+        ['2024-01-01^^date', 'Zoë'],
+        ['', 'true^^boolean'],
+      ]);
+      expect(await read(changed(change, only))).toEqual(expected);
+      expect(await read(changed(change, only), 'People')).toEqual(await read(xlsx(RICH), 'People'));
+    });
+
+    test('an element of another namespace is no row', async () => {
+      const other = '<row><c t="str"><v>x</v></c></row>';
+      const change = (xml: string): string =>
+        withPrefix(xml)
+          .replace(/ xmlns:x=/, ' xmlns="http://example.com/other" xmlns:x=')
+          .replace('</x:sheetData>', `${other}</x:sheetData>`);
+      expect((await read(changed(change, /sheet1/))).rows).toHaveLength(2);
+    });
   });
 
   test('what is hidden, merged or beyond the header is said', async () => {
