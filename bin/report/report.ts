@@ -1,6 +1,6 @@
 /** What the author of a mapping is told after a run. */
 import { joinText } from '../../src/run/join/reports.ts';
-import { emptyWarnings } from '../../src/run/report.ts';
+import { countRepeated, emptyWarnings } from '../../src/run/report.ts';
 import type { RunReport } from '../../src/run/request.ts';
 import { count, printLine } from '../terminal.ts';
 import type { Rejections } from './rejections.ts';
@@ -22,8 +22,8 @@ function cutText({ cut = [] }: RunReport, limit: number | undefined): string | u
 export function printReport(report: RunReport, rejections: Rejections, tellsEmpty: boolean, limit: number | undefined): void {
   for (const warning of report.warnings) printLine(warning);
   // Where no row found a partner, that is a warning.
-  for (const join of report.joins ?? []) if (tellsEmpty && join.found) printLine(joinText(join));
-  if (tellsEmpty) for (const warning of emptyWarnings(report.triplesMaps)) printLine(warning);
+  const joins = (report.joins ?? []).filter(({ found }) => found).map(joinText);
+  if (tellsEmpty) for (const text of countRepeated([...joins, ...emptyWarnings(report.triplesMaps)])) printLine(text);
   const cut = cutText(report, limit);
   if (cut !== undefined) printLine(cut);
   const summary = rejections.summary(report.rejected);

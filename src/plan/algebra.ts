@@ -247,6 +247,8 @@ export interface MapInfo {
   readonly subject: string;
   /** Whether its triples are only quoted. */
   readonly quotedOnly: boolean;
+  /** Whether other triples maps refer to its subjects, and it states nothing itself. */
+  readonly isOnlyParent: boolean;
   /** Other rows of a triples map, joined for its quoted triples: the rows of its records have their own entry, which reports them. */
   readonly isPart: boolean;
 }

@@ -79,7 +79,8 @@ export const emptyWarnings = (maps: readonly TriplesMapReport[]): readonly strin
 /** undefined: it is to make none. */
 function reason(program: MappedRecords): string | undefined {
   const { triplesMap, records, rejected, withoutSubject, repeats } = program;
-  const { source, subject, isPart, quotedOnly } = triplesMap;
+  const { source, subject, isPart, quotedOnly, isOnlyParent } = triplesMap;
+  if (isOnlyParent) return undefined;
   if (isPart && records === 0) return 'no record met the join conditions of its quoted triples';
   if (records === 0 && program.before.some(({ rows }) => rows > 0)) return 'no row of its view is left after the joins of the view';
   if (records === 0) {
@@ -225,3 +226,46 @@ function addMaps(a: TriplesMapReport, b: TriplesMapReport): TriplesMapReport {
   const empty = a.records >= b.records ? a.empty : b.empty;
   return { ...a, records: a.records + b.records, quads, rejected: a.rejected + b.rejected, empty: quads > 0 ? undefined : empty };
 }
+
+// ---------------------------------------------------------------- so few warnings that a person reads them
+
+const MOST_OF_A_KIND = 10;
+
+/** `mapping.ttl:3:5: ` in front of a warning. */
+const PLACE = /^\S[^\n]*?:\d+:\d+: /;
+
+/** Equal warnings, and those of a kind beyond the tenth, as one. The order stays. */
+export function countRepeated(warnings: readonly string[]): readonly string[] {
+  const equal = new Map<string, { readonly first: string; count: number }>();
+  for (const warning of warnings) {
+    const message = warning.replace(PLACE, '');
+    const known = equal.get(message);
+    if (known === undefined) equal.set(message, { first: warning, count: 1 });
+    else known.count++;
+  }
+  const kinds = new Map<string, { count: number; last: number }>();
+  const shown: string[] = [];
+  for (const { first, count } of equal.values()) {
+    const kind = kinds.get(kindOf(first)) ?? { count: 0, last: 0 };
+    kinds.set(kindOf(first), kind);
+    if (++kind.count > MOST_OF_A_KIND) continue;
+    kind.last = shown.push(count === 1 ? first : counted(first, count)) - 1;
+  }
+  const more = new Map([...kinds.values()].map(({ count, last }) => [last, count - MOST_OF_A_KIND]));
+  return shown.flatMap((warning, i) => [warning, ...((more.get(i) ?? 0) > 0 ? [`… and ${more.get(i)} more like these`] : [])]);
+}
+
+/** Behind the first line: a hint may follow. */
+const counted = (warning: string, count: number): string => warning.replace(/^[^\n]*/, (line) => `${line} (${count} times)`);
+
+/** Of warnings on triples maps and joins, whose names may be any words. */
+const OF_NAMES = /gave no statement|found no partner|found a partner|refers to all records/;
+
+/** What warnings of one kind have in common: the words of small letters alone, since others are names, numbers, paths or texts. */
+const kindOf = (warning: string): string =>
+  OF_NAMES.exec(warning)?.[0] ??
+  (warning.replace(PLACE, '').split('\n', 1)[0] ?? '')
+    .replace(/"[^"]*"|<[^>]*>|\([^()]*\)/g, ' ')
+    .split(/\s+/)
+    .filter((word) => /^[a-z]+[,:;.]?$/.test(word))
+    .join(' ');

@@ -9,7 +9,7 @@ import { executeScans, type ScansResult } from './execute/scans.ts';
 import { incompleteJoins, joinWarnings, mergeJoins } from './join/reports.ts';
 import { prepareInTime } from './prepare/in-time.ts';
 import type { PreparedRun } from './prepare/prepare.ts';
-import { flawWarnings, mergeFlaws, mergeMaps } from './report.ts';
+import { countRepeated, flawWarnings, mergeFlaws, mergeMaps } from './report.ts';
 import type { JoinReport, RunHooks, RunReport, RunRequest, SliceScan } from './request.ts';
 import { type RunThreads, startThreads } from './threads/threads.ts';
 
@@ -72,12 +72,16 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
       triplesMaps: mergeMaps(results.flatMap((result) => result.triplesMaps)),
       ...joinsIn(slice === undefined ? incompleteJoins(joins) : joins),
       ...(targets.length === 0 ? {} : { targets }),
-      warnings: [
-        ...prepared.warnings,
-        ...results.flatMap((result) => result.warnings),
-        // Other slices may have other rows.
-        ...(slice === undefined ? [...joinWarnings(joins), ...flawWarnings(flaws)] : []),
-      ],
+      warnings:
+        slice === undefined
+          ? countRepeated([
+              ...prepared.warnings,
+              ...results.flatMap((result) => result.warnings),
+              ...joinWarnings(joins),
+              ...flawWarnings(flaws),
+            ])
+          : // Other slices may have other rows, and find the same.
+            [...prepared.warnings, ...results.flatMap((result) => result.warnings)],
       ...(request.firstRecords === undefined ? {} : { cut: [...new Set(results.flatMap((result) => result.cut ?? []))] }),
       ...(slice === undefined || flaws.length === 0 ? {} : { flaws: mergeFlaws(flaws) }),
       unmatched: results.find((result) => result.unmatched !== undefined)?.unmatched,

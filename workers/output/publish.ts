@@ -6,7 +6,7 @@ import { Fault } from '../../src/core/fault.ts';
 import { checkCounts } from '../../src/core/limits.ts';
 import type { GraphCsvFiles } from '../../src/property-graph/csv/write.ts';
 import { incompleteJoins, joinWarnings, mergeJoins } from '../../src/run/join/reports.ts';
-import { commonFaults, emptyWarnings, flawWarnings, limitWarnings, mergeMaps, warningsOf } from '../../src/run/report.ts';
+import { commonFaults, countRepeated, emptyWarnings, flawWarnings, limitWarnings, mergeMaps, warningsOf } from '../../src/run/report.ts';
 import type { ErrorPolicy, RunReport } from '../../src/run/request.ts';
 import { partName } from '../../src/sinks/file.ts';
 import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../../src/sinks/sink.ts';
@@ -78,7 +78,7 @@ export async function publish(
     const bytesWritten = files.reduce((sum, { bytes }) => sum + bytes, 0);
     const warnings = [
       ...report.warnings,
-      ...limitWarnings(emptyWarnings(report.triplesMaps)),
+      ...countRepeated(emptyWarnings(report.triplesMaps)),
       ...rejectionWarnings(report.rejected, first),
       ...graphWarnings,
     ];
@@ -209,12 +209,12 @@ export function mergeReports(results: readonly Pick<SliceResult, 'report'>[], se
     seconds,
     triplesMaps: mergeMaps(reports.flatMap((report) => report.triplesMaps)),
     ...(incomplete.length === 0 ? {} : { joins: incomplete }),
-    warnings: [
+    warnings: countRepeated([
       ...limitWarnings(reports.flatMap((report) => report.warnings)),
       ...warningsOf(commonFaults(reports.map(({ unmatched }) => unmatched)), onError),
       ...joinWarnings(joins),
       ...flawWarnings(reports.flatMap(({ flaws }) => flaws ?? [])),
-    ],
+    ]),
     mappings: [...new Map(reports.flatMap((report) => report.mappings).map((mapping) => [mapping.url, mapping])).values()],
   };
 }

@@ -236,8 +236,9 @@ export const DIAGNOSTIC_CODES = {
       'YARRRML: a document is nested too deeply, or its aliases expand to too many values, or it means far more statements than it has values.',
   },
   'too-many': {
-    severity: 'error',
-    summary: 'A node has two values where it may have one, or two properties of which it may have one.',
+    severity: 'either',
+    summary:
+      'A node has two values where it may have one, or two properties of which it may have one. A warning where two documents of a folder describe a node in the same words: that counts once.',
   },
   'undefined-node': {
     severity: 'error',

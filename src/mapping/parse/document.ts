@@ -12,7 +12,7 @@ import { acceptBlanks } from '../turtle/accepted.ts';
 import { Parser } from '../turtle/parser.ts';
 import { syntaxFinding, type Token } from '../turtle/syntax.ts';
 import type { Prefixes } from '../vocabulary/near-namespaces.ts';
-import { renameNamesakes } from './namesakes.ts';
+import { type Repetition, renameNamesakes, withoutRepetitions } from './namesakes.ts';
 
 export interface Document {
   /** The name under which the user knows the document. */
@@ -58,7 +58,7 @@ export function parseDocuments(
   documents: readonly Document[],
   { baseIri, separate = false }: ReadOptions,
   translated: ReadonlyMap<Document, readonly Described[]> = new Map(),
-): { graph: Graph; findings: SyntaxFinding[]; accepted: SyntaxFinding[]; prefixes: Prefixes } {
+): { graph: Graph; findings: SyntaxFinding[]; accepted: SyntaxFinding[]; repetitions: readonly Repetition[]; prefixes: Prefixes } {
   const prefixes = new Map<string, DeclaredPrefixes>();
   const accepted: SyntaxFinding[] = [];
   const parsed: (readonly Described[])[] = [];
@@ -86,7 +86,8 @@ export function parseDocuments(
     if ('message' in last) findings.push(last);
     else parsed.push(last);
   });
-  return { graph: graphOf((separate ? renameNamesakes(parsed) : parsed).flat()), findings, accepted, prefixes };
+  const { documents: kept, repetitions } = withoutRepetitions(separate ? renameNamesakes(parsed) : parsed);
+  return { graph: graphOf(kept.flat()), findings, accepted, repetitions, prefixes };
 }
 
 export function graphOf(statements: readonly Described[]): Graph {

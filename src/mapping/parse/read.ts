@@ -10,6 +10,7 @@ import { Report } from '../model/diagnostics.ts';
 import { type Described, type Graph, type GraphNode, nodeId } from '../model/graph.ts';
 import {
   type Diagnostic,
+  formatOrigin,
   type Mapping,
   mapsIn,
   type PredicateObjectMap,
@@ -48,8 +49,12 @@ export async function readMapping(
 ): Promise<{ mapping: Mapping; diagnostics: Diagnostic[] }> {
   const report = new Report();
   const names = documents.map(({ name }) => name);
-  const { graph, findings, accepted, prefixes } = parseDocuments(documents, options, await translate(documents, report));
+  const { graph, findings, accepted, repetitions, prefixes } = parseDocuments(documents, options, await translate(documents, report));
   for (const { origin, message, hint } of accepted) report.warning('syntax', origin, message, hint);
+  for (const { node, property, origin, first } of repetitions) {
+    const message = `${shorten(property)} of ${shorten(node)} is described as in ${formatOrigin(first)}: what both documents say counts once`;
+    report.warning('too-many', origin, message, 'remove it from one of them');
+  }
   // Everything else would be a consequence.
   if (findings.length === 0) checkNamespaces(report, graph, prefixes);
   if (findings.length > 0 || report.errors > 0) {

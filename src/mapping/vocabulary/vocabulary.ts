@@ -158,6 +158,12 @@ export const HARMLESS: Partial<Record<Property, readonly Place[]>> = {
   class: AROUND_TERMS,
   graph: AROUND_TERMS,
   graphMap: AROUND_TERMS,
+  reference: ['referencing object map'],
+  template: ['referencing object map'],
+  constant: ['referencing object map'],
+  // On a referencing object map they are meant for its join condition.
+  child: ['object map'],
+  parent: ['object map'],
   termType: ['predicate object map', 'referencing object map', 'triples map', 'language map', 'compared value'],
   datatype: ['subject map', 'predicate map', 'graph map', 'predicate object map', 'referencing object map'],
   language: ['subject map', 'predicate map', 'graph map', 'predicate object map', 'referencing object map'],

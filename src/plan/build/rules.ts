@@ -7,7 +7,7 @@
  */
 import { expressionText } from '../../mapping/model/expressions.ts';
 import type { LogicalSource, LogicalTarget, Mapping, SubjectMap, TermMap, TriplesMap } from '../../mapping/model/model.ts';
-import { DEFAULT_GRAPH_IRIS } from '../../mapping/model/model.ts';
+import { DEFAULT_GRAPH_IRIS, mapsIn, referredBy } from '../../mapping/model/model.ts';
 import type { Emit, Expression, MapInfo, MapRules, Operator, Place, RowTerm, Term } from '../algebra.ts';
 import { termsOf as gatheredIn, holds, keyTerm, scanOf, termKey, termsIn } from '../expressions.ts';
 import { type Choice, Choices, typeOf } from './choices.ts';
@@ -19,7 +19,8 @@ import type { NamedRows, ViewBuilder } from './views.ts';
 /** @param runBase the base for relative IRIs of triples maps without their own */
 export function buildRules({ triplesMaps }: Mapping, runBase: string, builder: Builder, views: ViewBuilder): readonly MapRules[] {
   const rowsOf = (map: TriplesMap): NamedRows => views.rowsOfMap(map);
-  const infos = new Map(triplesMaps.map((map) => [map, infoOf(map, scanOf(rowsOf(map).rows).source)]));
+  const parents = new Set(triplesMaps.flatMap(mapsIn).flatMap((one) => (one.kind === 'term' ? [] : [referredBy(one)])));
+  const infos = new Map(triplesMaps.map((map) => [map, infoOf(map, scanOf(rowsOf(map).rows).source, parents)]));
   const choices = new Choices({ triplesMaps, base: runBase, builder, rowsOf, infoOf: (map) => infos.get(map) as MapInfo });
   const all = triplesMaps.map((map) => rulesOf(map, rowsOf(map).rows, infos.get(map) as MapInfo, choices, builder));
   return all.flatMap(([rules, ...parts], i) => {
@@ -29,7 +30,11 @@ export function buildRules({ triplesMaps }: Mapping, runBase: string, builder: B
   });
 }
 
-const infoOf = ({ id, name, origin, dialect, subject, quotedOnly }: TriplesMap, source: LogicalSource): MapInfo => ({
+const infoOf = (
+  { id, name, origin, dialect, subject, predicateObjects, quotedOnly }: TriplesMap,
+  source: LogicalSource,
+  parents: ReadonlySet<string>,
+): MapInfo => ({
   id,
   name,
   origin,
@@ -37,6 +42,7 @@ const infoOf = ({ id, name, origin, dialect, subject, quotedOnly }: TriplesMap, 
   source,
   subject: subjectText(subject),
   quotedOnly: quotedOnly === true,
+  isOnlyParent: parents.has(id) && subject.classes.length + predicateObjects.length === 0,
   isPart: false,
 });
 

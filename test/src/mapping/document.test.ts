@@ -100,6 +100,35 @@ describe('two documents that use the same names', () => {
     const more = `${RR} <#Map> rr:predicateObjectMap [ rr:predicate <http://e/p> ; rr:object 1 ] . <#s_0> rr:class <http://e/C> .`;
     expect(ids(parse(numbered('a'), more))).toEqual(['Map', 'om_0', 'pom_0', 's_0'].map((name) => `http://e/#${name}`));
   });
+
+  const map = (predicate: string): string =>
+    `${RR} <#Map> rr:logicalTable [ rr:tableName "a" ] ; rr:predicateObjectMap [ rr:predicate <http://e/${predicate}> ] .`;
+  const sourcesOf = (graph: ReturnType<typeof parse>) =>
+    graph.get('http://e/#Map')?.statements.filter(({ property }) => property.endsWith('logicalTable')).length;
+
+  test('and describe a source alike are one mapping, which has the source once', () => {
+    const graph = parse(map('p'), map('q'));
+    expect(ids(graph)).toEqual(['http://e/#Map']);
+    expect(sourcesOf(graph)).toBe(1);
+  });
+
+  test('for sources of two folders, whose relative paths differ, have both', () => {
+    const documents = ['a/map.ttl', 'b/map.ttl'].map((name) => ({ name, text: map('p') }));
+    expect(sourcesOf(parseDocuments(documents, { baseIri: 'http://e/' }).graph)).toBe(2);
+    expect(ids(parseDocuments(documents, { baseIri: 'http://e/', separate: true }).graph)).toEqual(['http://e/#Map~1', 'http://e/#Map~2']);
+  });
+
+  test('for a source that is described by a circle keep it', () => {
+    const circle = `${RR} <#Map> rr:logicalTable _:t . _:t rr:tableName "a" ; <http://e/next> _:t .`;
+    expect(
+      sourcesOf(
+        parseDocuments(
+          [0, 1].map((i) => ({ name: `${i}.ttl`, text: circle })),
+          { baseIri: 'http://e/' },
+        ).graph,
+      ),
+    ).toBe(2);
+  });
 });
 
 const CODES =
