@@ -24,6 +24,9 @@ export async function loadFunctions(): Promise<void> {
   loaded = { compileCall, constantProblem, constantly, findFunction, suggestFunctions, shortName };
 }
 
+/** For messages: undefined if no mapping of this thread has called a function. */
+export const loadedFunctions = (): FunctionLibrary | undefined => loaded;
+
 /** @throws Error — `loadFunctions` has not ended in this thread */
 export function functionLibrary(): FunctionLibrary {
   if (loaded === undefined) throw new Error('the functions are not loaded');

@@ -119,6 +119,8 @@ export function readGraph(
   return { mapping: { triplesMaps, annotations }, context: { xpaths, hasRegExps, isDescribed: ids.length > 0 } };
 }
 
+const CALLS = /\b(?:function|fn|f)["']?\s*:/;
+
 /** The statements of the documents that are YARRRML. Only then its parser is loaded. */
 export async function translate(documents: readonly Document[], report: Report): Promise<ReadonlyMap<Document, readonly Described[]>> {
   if (!documents.some(isYarrrml)) return new Map();
@@ -126,6 +128,8 @@ export async function translate(documents: readonly Document[], report: Report):
   const given = documents.flatMap((document, i) =>
     isYarrrml(document) ? [{ document, name: document.name, text: withoutMark(document), scope: scopeOf(i) }] : [],
   );
+  // For messages about functions without a prefix.
+  if (given.some(({ text }) => CALLS.test(text))) await loadFunctions();
   const translated = readYarrrml(given, report);
   return new Map(given.map(({ document }, i) => [document, translated[i] ?? []]));
 }

@@ -101,6 +101,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 
 /** Keys of RML, of which YARRRML has one for all: a value. */
 const OF_RML: ReadonlySet<string> = new Set(['reference', 'template', 'constant']);
+const VALUE_HINT = 'write value: …, with references as $(name)';
 
 /** The long form of a key; undefined: there is no such key. */
 export function longKey<P extends Place>(place: P, key: string): KeyOf<P> | undefined {
@@ -120,8 +121,11 @@ export function fieldsOf<P extends Place>(report: Report, tree: Tree, place: P):
     const { key, keyOrigin } = entry;
     const name = longKey(place, key);
     if (name === undefined) {
-      // `{id}` is a map in YAML.
+      // `{id}` is a map in YAML, and so is `Name: $(name)`.
+      const isAlone = tree.entries.length === 1 && didYouMean(key, Object.keys(known)) === undefined;
       if (entry.value.kind === 'nothing' && Object.hasOwn(known, 'value')) reportBraces(report, key, keyOrigin, place);
+      else if (isAlone && entry.value.kind === 'text' && (Object.hasOwn(known, 'value') || place === 'predicate object'))
+        reportColon(report, key, entry.value.text, keyOrigin, place);
       else reportUnknownKey(report, key, keyOrigin, place, known);
       continue;
     }
@@ -142,6 +146,15 @@ function reportBraces(report: Report, key: string, origin: Origin, place: Place)
   report.error('unknown-key', origin, message, `a reference is written $(${key}); quote a text in braces: "{${key}}"`);
 }
 
+/** A colon with a blank behind it makes a map of a text. */
+function reportColon(report: Report, key: string, value: string, origin: Origin, place: Place): void {
+  const hint =
+    place === 'predicate object'
+      ? `write [${key}, ${value}]`
+      : `a text that holds a colon and a blank is quoted: ${JSON.stringify(`${key}: ${value}`)}`;
+  report.error('unknown-key', origin, `${withArticle(place)} has no key ${JSON.stringify(key)}`, OF_RML.has(key) ? VALUE_HINT : hint);
+}
+
 function reportUnknownKey(report: Report, key: string, origin: Origin, place: Place, known: Keys): void {
   if (Object.hasOwn(EXTENSIONS, key)) {
     const message = `the key ${key} (${EXTENSIONS[key]}) is not supported yet by this version`;
@@ -150,7 +163,7 @@ function reportUnknownKey(report: Report, key: string, origin: Origin, place: Pl
   }
   const elsewhere = Object.keys(PLACES).filter((other) => Object.hasOwn(PLACES[other as Place], key));
   const hint =
-    (OF_RML.has(key) && Object.hasOwn(known, 'value') ? 'write value: …, with references as $(name)' : undefined) ??
+    (OF_RML.has(key) && Object.hasOwn(known, 'value') ? VALUE_HINT : undefined) ??
     didYouMean(key, Object.keys(known)) ??
     (elsewhere.length > 0
       ? `it belongs on ${withArticle(elsewhere[0] as Place)}`

@@ -64,6 +64,9 @@ const USUAL: Readonly<Record<string, string>> = {
   'idlab-fn': 'https://w3id.org/imec/idlab/function#',
 };
 
+/** Prefixes that documents need not declare, or usually declare. */
+export const usualPrefixes: readonly string[] = Object.keys(USUAL);
+
 /** A hint for a prefix that is not declared: its usual namespace. */
 export const usualNamespace = (prefix: string): string | undefined => (Object.hasOwn(USUAL, prefix) ? USUAL[prefix] : undefined);
 

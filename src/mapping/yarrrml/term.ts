@@ -1,12 +1,14 @@
 /** Values, functions and conditions: expressions of term maps. */
+import { didYouMean, nearest } from '../../core/nearest.ts';
 import { findNotInIri, hasScheme } from '../../core/text.ts';
+import { loadedFunctions } from '../../functions/library.ts';
 import type { Report } from '../model/diagnostics.ts';
 import type { Origin, RdfTerm, TemplatePart } from '../model/model.ts';
 import type { YarrrmlDocument } from './document.ts';
 import { fieldsOf, itemsOf, type KeyOf, reportKind, textIn } from './keys.ts';
-import { headOf, usualNamespace } from './prefixes.ts';
+import { headOf, usualNamespace, usualPrefixes } from './prefixes.ts';
 import type { Entry, Tree } from './tree.ts';
-import { parseValue } from './value.ts';
+import { endOfReference, parseValue } from './value.ts';
 import { iri, literal, named, type Subject } from './writer.ts';
 
 /** What reading the values of a document needs. */
@@ -26,8 +28,28 @@ export function termTypeIn(report: Report, entry: Entry | undefined, otherwise: 
   const text = textIn(report, entry);
   if (entry === undefined || text === undefined) return otherwise;
   if (Object.hasOwn(TERM_TYPES, text)) return text as TermType;
-  report.error('wrong-value', entry.value.origin, `a type is iri, blank or literal, found ${JSON.stringify(text)}`);
+  report.error('wrong-value', entry.value.origin, `a type is iri, blank or literal, found ${JSON.stringify(text)}`, typeHint(text));
   return otherwise;
+}
+
+/** What a text that is no type may be meant as. */
+function typeHint(text: string): string | undefined {
+  if (text.endsWith('~lang')) return `a language is written language: ${text.slice(0, -5)}`;
+  if (text.includes(':')) return `a datatype is written datatype: ${text}`;
+  if (OF_XSD.has(text)) return `a datatype is written datatype: xsd:${text}`;
+  if (/^u?ri$/i.test(text)) return 'write type: iri';
+  return didYouMean(text, Object.keys(TERM_TYPES));
+}
+
+/** The datatypes of XML Schema that mappings mostly use. */
+const OF_XSD: ReadonlySet<string> = new Set(
+  'anyURI boolean date dateTime decimal double float gYear int integer long nonNegativeInteger string time'.split(' '),
+);
+
+/** For a text that is no datatype. */
+function datatypeHint(text: string): string | undefined {
+  if (Object.hasOwn(TERM_TYPES, text)) return `a type is written type: ${text}${text === 'iri' ? ', or with the value: $(…)~iri' : ''}`;
+  return OF_XSD.has(text) ? `write xsd:${text}` : undefined;
 }
 
 /** `$(id)~iri` → its value, and whether it says that it is an IRI. */
@@ -39,7 +61,7 @@ export function withoutType(text: string): readonly [value: string, isIri: boole
 function partsOf({ report, document }: Scope, text: string, origin: Origin, isIri: boolean): readonly TemplatePart[] | undefined {
   const head = headOf(text, document.prefixes);
   if (head.kind === 'undeclared' && isIri) {
-    reportPrefix(report, head.prefix, origin);
+    reportPrefix(report, head.prefix, document.prefixes, origin);
     return undefined;
   }
   const parsed = parseValue(head.kind === 'prefix' ? head.rest : text, document.external);
@@ -53,10 +75,16 @@ function partsOf({ report, document }: Scope, text: string, origin: Origin, isIr
   return [{ kind: 'text', text: head.namespace }, ...parsed.parts];
 }
 
-function reportPrefix(report: Report, prefix: string, origin: Origin): void {
+function reportPrefix(report: Report, prefix: string, declared: ReadonlyMap<string, string>, origin: Origin): void {
   const usual = usualNamespace(prefix);
+  // Nearly every name of two letters is near to another one.
+  const [near] = prefix.length < 3 ? [] : nearest(prefix, [...declared.keys(), ...usualPrefixes], 1);
   const hint =
-    usual === undefined ? 'declare it with the key prefixes, or write \\: for a colon' : `add to prefixes: "${prefix}: ${usual}"`;
+    usual === undefined
+      ? near === undefined
+        ? 'declare it with the key prefixes, or write \\: for a colon'
+        : `did you mean ${near}:?`
+      : `add to prefixes: "${prefix}: ${usual}"`;
   report.error('unknown-prefix', origin, `the prefix ${prefix}: is not declared`, hint);
 }
 
@@ -68,7 +96,8 @@ export function iriIn(scope: Scope, text: string, origin: Origin, what: string):
   if (parts.length === 1 && only?.kind === 'text' && hasScheme(only.text)) {
     return checkIri(scope.report, only.text, origin) ? only.text : undefined;
   }
-  scope.report.error('wrong-value', origin, `${what} is an absolute IRI or a prefixed name, found ${JSON.stringify(text)}`);
+  const hint = what === 'a datatype' ? datatypeHint(text) : undefined;
+  scope.report.error('wrong-value', origin, `${what} is an absolute IRI or a prefixed name, found ${JSON.stringify(text)}`, hint);
   return undefined;
 }
 
@@ -145,6 +174,12 @@ interface Call {
   readonly origin: Origin;
   readonly function: string;
   readonly arguments: readonly Argument[];
+}
+
+/** For the name of a function without a prefix. */
+function functionHint(name: string): string {
+  const near = loadedFunctions()?.suggestFunctions(name) ?? [];
+  return near.length === 0 ? 'write it with a prefix: grel:toUpperCase' : `did you mean ${near.join(' or ')}?`;
 }
 
 /** The fields of whatever may be a call. */
@@ -253,7 +288,7 @@ function callOf(scope: Scope, fields: CallFields): Call | undefined {
       'wrong-value',
       at,
       `${what} is an IRI or a prefixed name, found ${JSON.stringify(written)}`,
-      'write it with a prefix: grel:toUpperCase',
+      what === 'a function' ? functionHint(written) : 'write it with a prefix: grel:valueParameter',
     );
     return undefined;
   };
@@ -347,8 +382,19 @@ function shortArguments(report: Report, text: string, origin: Origin, functionNa
 
 /** Cuts at commas that stand neither in quotes nor in references. */
 function split(text: string): readonly string[] {
-  const parts = text.match(/(?:"[^"]*"|\$\((?:\\.|[^)])*\)|\\.|[^,])+/gs);
-  return text.trim() === '' ? [] : (parts ?? []);
+  if (text.trim() === '') return [];
+  const parts: string[] = [];
+  let from = 0;
+  for (let i = 0; i < text.length; i++) {
+    const closing = text[i] === '"' ? text.indexOf('"', i + 1) : text.startsWith('$(', i) ? endOfReference(text, i + 2) : -1;
+    if (text[i] === '\\') i++;
+    else if (closing > 0) i = closing;
+    else if (text[i] === ',') {
+      if (i > from) parts.push(text.slice(from, i));
+      from = i + 1;
+    }
+  }
+  return from < text.length ? [...parts, text.slice(from)] : parts;
 }
 
 /** The constant of a name such as a datatype, or undefined with a diagnostic. */

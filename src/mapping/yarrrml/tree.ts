@@ -47,7 +47,8 @@ export function parseYaml(text: string, document: string, report: Report): YamlD
   const wrong = new Set<number>();
   for (const { pos, message, code } of parsed.errors) {
     const origin = originAt(pos[0], '');
-    if (!wrong.has(origin.line)) report.error('syntax', origin, `this is not YAML: ${MESSAGES[code] ?? sentenceOf(message)}`, HINTS[code]);
+    const hint = (code === 'BLOCK_AS_IMPLICIT_KEY' ? unquoted(text.split(/\r\n|\r|\n/)[origin.line - 1] ?? '') : undefined) ?? HINTS[code];
+    if (!wrong.has(origin.line)) report.error('syntax', origin, `this is not YAML: ${MESSAGES[code] ?? sentenceOf(message)}`, hint);
     wrong.add(origin.line);
   }
   if (wrong.size > 0) return undefined;
@@ -75,6 +76,12 @@ const HINTS: Readonly<Record<string, string>> = {
   MISSING_CHAR: 'close what was opened, or quote the text',
   BAD_ALIAS: 'an alias is *name; quote a text that begins with *',
 };
+
+/** What to do about a value that holds a colon with a blank behind it, and is not quoted. */
+function unquoted(line: string): string | undefined {
+  const [, value] = /^\s*(?:- )*[^\s:]+:\s+([^\s"'[{].*:\s.*?)\s*$/.exec(line) ?? [];
+  return value === undefined ? undefined : `quote the value, since it holds a colon and a blank: ${JSON.stringify(value)}`;
+}
 
 /** Messages of the library are sentences over several lines. */
 const sentenceOf = (message: string): string => {

@@ -1,7 +1,7 @@
 /**
  * Values of YARRRML: text with references, `$(name)`, and a prefix in front.
  *
- * A backslash escapes a bracket, a colon, or a backslash. Within a reference, it also escapes the underscore of a name that is not external.
+ * Parentheses within a reference stand in pairs, or behind a backslash. A backslash escapes a bracket, a colon, or a backslash. Within a reference, it also escapes the underscore of a name that is not external.
  *
  * @see https://rml.io/yarrrml/spec/#template
  */
@@ -49,10 +49,29 @@ export function parseValue(value: string, external: ReadonlyMap<string, string>)
   return { kind: 'parts', parts };
 }
 
-function endOfReference(value: string, from: number): number {
+/**
+ * The position of the parenthesis that ends a reference: the first that no backslash escapes, but the one that matches if the reference has
+ * opened others, as in `$(Name (en))`. Those in quotes are not counted, if the quotes are closed.
+ */
+export function endOfReference(value: string, from: number): number {
+  const first = ending(value, from, 'first');
+  if (first < 0 || !value.slice(from, first).includes('(')) return first;
+  const matching = ending(value, from, 'unquoted');
+  const any = matching < 0 ? ending(value, from, 'matching') : matching;
+  return any < 0 ? first : any;
+}
+
+function ending(value: string, from: number, which: 'first' | 'matching' | 'unquoted'): number {
+  let depth = 0;
+  let quote: string | undefined;
   for (let i = from; i < value.length; i++) {
-    if (value[i] === '\\') i++;
-    else if (value[i] === ')') return i;
+    const character = value[i] as string;
+    if (character === '\\') i++;
+    else if (which === 'unquoted' && (quote !== undefined ? character === quote : character === "'" || character === '"'))
+      quote = quote === undefined ? character : undefined;
+    else if (quote !== undefined) continue;
+    else if (character === '(' && which !== 'first') depth++;
+    else if (character === ')' && depth-- === 0) return i;
   }
   return -1;
 }

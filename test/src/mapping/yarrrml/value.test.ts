@@ -20,3 +20,20 @@ describe('parts that are written as a value', () => {
     }
   });
 });
+
+test.each<[value: string, references: readonly string[], texts: string]>([
+  ['$(Name (en))', ['Name (en)'], ''],
+  ['$(Name (en)) and $(id)', ['Name (en)', 'id'], ' and '],
+  ['($(id))', ['id'], '()'],
+  ["$(concat(a, ')', text()))", ["concat(a, ')', text())"], ''],
+  ["$(driver's (name))", ["driver's (name)"], ''],
+  ['$(a\\(b) and c)', ['a(b'], ' and c)'],
+  ['$(a\\)b)', ['a)b'], ''],
+  ['$(a(b)', ['a(b'], ''],
+  ["$(a's) and $(b's)", ["a's", "b's"], ' and '],
+])('%s refers to %j', (value, references, texts) => {
+  const parsed = parseValue(value, new Map());
+  const parts = parsed.kind === 'parts' ? parsed.parts : [];
+  expect(parts.flatMap((part) => (part.kind === 'reference' ? [part.reference] : []))).toEqual(references);
+  expect(parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')).toBe(texts);
+});
