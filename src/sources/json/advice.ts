@@ -18,6 +18,9 @@ const MOST_MENDS = 2;
 /** Levels below a node in which a name is looked for. */
 const LEVELS = 3;
 
+/** Any two shorter names are similar. */
+const LEAST_SIMILAR = 3;
+
 type Nodes = readonly unknown[];
 type Steps = readonly WrittenStep[];
 
@@ -75,9 +78,10 @@ function mend(nodes: Nodes, steps: Steps, mends: number): Mended | undefined {
   return (
     throughArray(nodes, steps, mends) ??
     withPoints(nodes, steps, mends) ??
-    byName(nodes, steps, mends) ??
+    byName(nodes, steps, mends, alike) ??
     withoutPosition(nodes, steps, mends) ??
-    deeper(nodes, steps)
+    deeper(nodes, steps) ??
+    byName(nodes, steps, mends, similar)
   );
 }
 
@@ -115,16 +119,13 @@ function withPoints(nodes: Nodes, steps: Steps, mends: number): Mended | undefin
   return undefined;
 }
 
-/** A name in other letters, or a similar one. */
-function byName(nodes: Nodes, steps: Steps, mends: number): Mended | undefined {
+/** @param among which of the names are tried */
+function byName(nodes: Nodes, steps: Steps, mends: number, among: Candidates): Mended | undefined {
   const [step, ...rest] = steps;
   const name = nameOf(step);
   if (name === undefined) return undefined;
   const objects = nodes.filter(isObject);
-  const names = namesOf(objects);
-  const folded = fold(name);
-  const alike = names.filter((one) => folded !== '' && fold(one) === folded);
-  for (const other of [...alike, ...nearest(fromBytes(name), names.map(fromBytes), 2).map(toBytes)]) {
+  for (const other of among(name, namesOf(objects))) {
     const further = mend(membersOf(objects, other), rest, mends - 1);
     if (further === undefined) continue;
     const isCase = fromBytes(other).toLowerCase() === fromBytes(name).toLowerCase();
@@ -132,6 +133,18 @@ function byName(nodes: Nodes, steps: Steps, mends: number): Mended | undefined {
   }
   return undefined;
 }
+
+/** All as bytes. */
+type Candidates = (name: string, names: readonly string[]) => readonly string[];
+
+/** Names in other letters. */
+const alike: Candidates = (name, names) => {
+  const folded = fold(name);
+  return folded === '' ? [] : names.filter((one) => fold(one) === folded);
+};
+
+const similar: Candidates = (name, names) =>
+  name.length < LEAST_SIMILAR ? [] : nearest(fromBytes(name), names.map(fromBytes), 2).map(toBytes);
 
 /** `address[0].city` of an object: `address.city`. */
 function withoutPosition(nodes: Nodes, steps: Steps, mends: number): Mended | undefined {

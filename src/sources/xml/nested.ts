@@ -11,6 +11,7 @@ export class XmlAccessors {
   readonly #nulls: ReadonlySet<string>;
   /** References that were read, and whether some record had a node. */
   readonly #found = new Map<string, boolean>();
+  readonly #references = new Set<string>();
 
   /** @param nulls texts that mean null, as bytes */
   constructor(nulls: ReadonlySet<string>) {
@@ -18,6 +19,7 @@ export class XmlAccessors {
   }
 
   of(reference: string, read: ReadReference): Accessor {
+    this.#references.add(reference);
     const found = this.#found;
     const nulls = this.#nulls;
     let seen = false;
@@ -36,6 +38,11 @@ export class XmlAccessors {
   /** Only references that were read, so none if there was no record. */
   unmatched(): readonly string[] {
     return [...this.#found].filter(([, found]) => !found).map(([reference]) => reference);
+  }
+
+  /** References that no record was asked for. */
+  unasked(): readonly string[] {
+    return [...this.#references].filter((reference) => !this.#found.has(reference));
   }
 }
 

@@ -42,6 +42,10 @@ export interface XmlPlan {
   readonly reasons: readonly string[];
   /** By iteration, for warnings: the reference that leads to the outermost ancestor whose content is kept; undefined: none does. */
   readonly ancestors: readonly (string | undefined)[];
+  /** How names of expressions are bound to those of the document. */
+  readonly bind: Bind;
+  /** The namespace of a prefix; undefined: it is not declared. */
+  readonly resolve: (prefix: string) => string | undefined;
   /** The records of the iterations in `deferred`, in that order, from the root element of the whole document. */
   deferredRecords(root: Element): readonly (readonly View[])[];
 }
@@ -65,6 +69,9 @@ interface RecordPath {
   /** `deferred`: the expression that needs the whole document. */
   readonly reason?: string;
 }
+
+/** Namespaces of the root element that a message names. */
+const MAX_DECLARED = 5;
 
 const NO_STEPS: readonly Step[] = [];
 const ROOT_STEPS: readonly Step[] = [{ descendant: false, name: { prefix: undefined, local: undefined }, predicates: [] }];
@@ -127,8 +134,11 @@ class Planner {
       return { references, nested: items };
     });
     const deferred = paths.flatMap((recordPath, i) => (recordPath.kind === 'deferred' ? [i] : []));
+    const bind = this.bind({ input: this.#options.name });
     return {
-      matcher: new Matcher(tracking.paths, this.bind({ input: this.#options.name })),
+      bind,
+      resolve: this.resolve,
+      matcher: new Matcher(tracking.paths, bind),
       slots: undefined,
       records,
       deferred,
@@ -169,9 +179,17 @@ class Planner {
         if (iri !== undefined || this.#options.dialect === 'legacy') return iri;
         throw new Fault('mapping/reference', `The prefix ${JSON.stringify(prefix)} is not declared`, {
           place,
-          hint: `Declare it in the mapping (rml:namespace), or on the document's root element <${fromBytes(this.#root.name.raw)}>.`,
+          hint: `${this.#declared()}. Declare the prefix in the mapping (rml:namespace), or write *:${pattern.local ?? '*'} for the name in any namespace`,
         });
       });
+  }
+
+  /** What the root element declares, for messages. */
+  #declared(): string {
+    const root = `The root element <${fromBytes(this.#root.name.raw)}> declares`;
+    const all = [...this.#root.scope.prefixes].filter(([prefix]) => prefix !== 'xml').slice(0, MAX_DECLARED);
+    const texts = all.map(([prefix, uri]) => `${prefix === '' ? 'the default namespace' : `${fromBytes(prefix)}:`} ${fromBytes(uri)}`);
+    return texts.length === 0 ? `${root} no prefix` : `${root} ${texts.join(', ')}`;
   }
 
   recordPath(iteration: IterationRequest): RecordPath {

@@ -16,17 +16,21 @@ import { getHeapStatistics } from 'node:v8';
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
+import { type Path, parsePath } from '../../paths/xml/path.ts';
 import { toUtf8 } from '../encoding.ts';
 import { isPage, pageFault } from '../no-text.ts';
-import type { Batch, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan, Spill, SpilledText } from '../source.ts';
+import type { Batch, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan, Spill, SpilledText, Unseen } from '../source.ts';
 import { declaredEncoding } from './declared-encoding.ts';
 import { type Name, NameTable, type Scope } from './names.ts';
 import { announced, nestedIn, XmlAccessors } from './nested.ts';
 import { PackedRecords } from './packed-records.ts';
+import { XmlBeginning } from './parse/beginning.ts';
 import { XmlScanner } from './parse/scanner.ts';
 import { SlotBuilder } from './parse/slots.ts';
+import { type Advice, adviceOn, find as findStep, hasNode } from './path/advice.ts';
 import { planIterations, type RecordsPlan, type XmlPlan } from './plan.ts';
 import { RecordBuilder, RootWaiter } from './records.ts';
+import type { Element } from './tree.ts';
 
 /**
  * Largest document that is kept as a whole, because an iterator or a reference needs it. A tree with its views takes ten to twelve times
@@ -36,6 +40,8 @@ const MAX_DOCUMENT_BYTES = Math.min(256 * 2 ** 20, Math.floor(getHeapStatistics(
 /** Records that wait for the end of an ancestor are moved to a temporary file from this size on. */
 const MAX_WAITING_BYTES = Math.min(8 * 2 ** 20, MAX_DOCUMENT_BYTES / 4);
 const BATCH_RECORDS = 256;
+/** Records at the beginning of the document that hints are made of. */
+const MOST_SAMPLES = 20;
 /** An incomplete batch is handed over after this many bytes. */
 const BATCH_BYTES = 2 ** 20;
 /** A document that is kept as a whole is worth a warning from this size on. */
@@ -58,6 +64,8 @@ export const openXml: OpenScan = async (bytes, iterations, options) => {
 /** The document as windows of text for the scanner. */
 class XmlText {
   bytesRead = 0;
+  /** For hints. */
+  readonly beginning = new XmlBeginning();
   readonly #options: ReadOptions;
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);
@@ -107,6 +115,7 @@ class XmlText {
       }
       const part = this.#chunk.subarray(0, Math.max(WINDOW_BYTES, scanner.waiting - bytes));
       this.#chunk = this.#chunk.subarray(part.length);
+      this.beginning.add(part);
       parts.push(part);
       bytes += part.length;
     }
@@ -158,6 +167,7 @@ class XmlScan implements Scan {
   readonly #packed: (Packed | undefined)[] = [];
   readonly #packedBytes: number[] = [];
   readonly #files: SpilledText[] = [];
+  #tree: { readonly document: Element | undefined } | undefined;
 
   constructor(
     text: XmlText,
@@ -302,41 +312,119 @@ class XmlScan implements Scan {
     ].filter((warning, i, all) => all.indexOf(warning) === i);
   }
 
-  /** A namespace that the expression omits. */
-  hint(iteration: number, reference?: string): string | undefined {
+  unseen(iteration: number): Unseen {
+    const unasked = (this.#accessors[iteration] as XmlAccessors).unasked();
+    const records = unasked.length === 0 ? [] : (this.#firstRecords(iteration, []) ?? []);
+    const references = unasked.filter((reference) => {
+      const from = this.#startOf(reference, records, iteration);
+      return from !== undefined && !hasNode(from.path, from.elements, this.#plan.bind);
+    });
+    return { records: records.length, references: records.length === 0 ? [] : references };
+  }
+
+  /** Why an iterator or a reference found nothing, and what to write, by the beginning of the document. */
+  hint(iteration: number, reference?: string, within: readonly string[] = []): string | undefined {
     if (reference === undefined && (this.#records[iteration] as number) > 0) return undefined;
     const expression = reference ?? this.#iterations[iteration]?.iterator ?? '';
+    const advice = this.#advice(iteration, reference, within);
+    if (advice !== undefined && advice.namespaced === undefined) return advice.text;
+    return this.#namespaceHint(expression, advice);
+  }
+
+  #advice(iteration: number, reference: string | undefined, within: readonly string[]): Advice | undefined {
+    const { isWhole } = this.#text.beginning;
+    if (reference !== undefined) {
+      const records = this.#firstRecords(iteration, within) ?? [];
+      const from = this.#startOf(reference, records, within.length > 0 ? undefined : iteration);
+      return from && adviceOn(from.path, from.elements, this.#plan.bind, isWhole);
+    }
+    const path = parsePath(this.#iterations[iteration]?.iterator ?? '');
+    if (path === undefined || this.#document === undefined || path.ups > 0) return undefined;
+    return adviceOn({ ...path, absolute: true }, [this.#document], this.#plan.bind, isWhole);
+  }
+
+  /** Where a path of records begins. undefined: the expression is no path, or leads out of the beginning. */
+  #startOf(reference: string, records: readonly Element[], iteration: number | undefined): Start | undefined {
+    const path = parsePath(reference);
+    if (path === undefined || this.#document === undefined) return undefined;
+    const iterator = iteration === undefined ? '' : this.#iterations[iteration]?.iterator?.trim();
+    const [first] = path.steps;
+    // Where the document is the record, the first step may name the root element.
+    const isOfDocument = iterator === undefined || iterator === '/';
+    const namesRoot = isOfDocument && first !== undefined && records.some(({ name }) => this.#plan.bind(first.name)(name));
+    if (path.absolute || namesRoot) return { path, elements: [this.#document] };
+    let elements = records;
+    for (let i = 0; i < path.ups; i++) elements = [...new Set(elements.flatMap(({ parent }) => parent ?? []))];
+    return { path, elements };
+  }
+
+  /** The first records, or items within them. undefined: they are found by no path. */
+  #firstRecords(iteration: number, within: readonly string[]): readonly Element[] | undefined {
+    const iterator = this.#iterations[iteration]?.iterator;
+    const document = this.#document;
+    if (document === undefined) return undefined;
+    let elements: readonly Element[] = iterator === undefined || iterator.trim() === '/' ? [document.first as Element] : [document];
+    const iterators = iterator === undefined || iterator.trim() === '/' ? within : [iterator, ...within];
+    for (const one of iterators) {
+      const path = parsePath(one);
+      if (path === undefined || path.ups > 0 || path.target.kind !== 'element') return undefined;
+      elements = path.steps.reduce((found, step) => findStep(found, step, this.#plan.bind), elements);
+    }
+    return elements.slice(0, MOST_SAMPLES);
+  }
+
+  /** The beginning of the document, above its root element. */
+  get #document(): Element | undefined {
+    this.#tree ??= { document: this.#text.beginning.document(this.#names, this.#options) };
+    return this.#tree.document;
+  }
+
+  /** A namespace that the expression omits. @param advice a path that finds something */
+  #namespaceHint(expression: string, advice: Advice | undefined): string | undefined {
     const words = new Set(expression.match(UNPREFIXED) ?? []);
-    const found = this.#names.seen.find((name) => name.uri !== '' && words.has(fromBytes(name.local)));
-    if (found === undefined) return reference === undefined ? this.#rootHint(expression) : undefined;
-    const seen = new Set(this.#names.seen.flatMap((name) => (name.uri === '' ? [] : [fromBytes(name.local)])));
-    const anywhere = expression.replace(UNPREFIXED, (word) => (seen.has(word) ? `*:${word}` : word));
+    const found = advice?.namespaced ?? this.#names.seen.find((name) => name.uri !== '' && words.has(fromBytes(name.local)));
+    if (found === undefined) return undefined;
     const local = fromBytes(found.local);
     const uri = fromBytes(found.uri);
+    if (advice !== undefined && !words.has(local)) return this.#prefixHint(expression, found, advice.text);
+    const seen = new Set(this.#names.seen.flatMap((name) => (name.uri === '' ? [] : [fromBytes(name.local)])));
+    const anywhere = advice?.text ?? expression.replace(UNPREFIXED, (word) => (seen.has(word) ? `*:${word}` : word));
     const declared = Object.entries(this.#options.namespaces).find(([, iri]) => iri === uri)?.[0];
     const prefix = declared ?? (found.prefix === '' ? 'ns' : fromBytes(found.prefix));
     const declare = declared === undefined && found.prefix === '' ? ` and declare the prefix ${prefix} (rml:namespace)` : '';
+    const isDefault = this.#options.xmlDefaultNamespace === 'document';
     const all =
-      found.prefix === ''
+      found.prefix === '' && !isDefault
         ? ", or let such names mean the document's default namespace (--xml-default-namespace document, option XML_DEFAULT_NAMESPACE)"
         : '';
-    return `The document has ${JSON.stringify(local)} in the namespace ${uri}, and a name without prefix means no namespace: write ${anywhere}, or ${prefix}:${local}${declare}${all}`;
+    const means = isDefault ? "the default namespace of the document's root element" : 'no namespace';
+    return `The document has ${JSON.stringify(local)} in the namespace ${uri}, and a name without prefix means ${means}: write ${anywhere}, or ${prefix}:${local}${declare}${all}`;
   }
 
-  /** For an iterator that begins with another element than the document. */
-  #rootHint(expression: string): string | undefined {
-    const first = /^\/([\p{L}_][\p{L}\p{M}\p{N}_.-]*)/u.exec(expression)?.[1];
-    const [root] = this.#names.seen;
-    if (first === undefined || root === undefined || fromBytes(root.local) === first) return undefined;
-    const page = fromBytes(root.local) === 'html' ? ': it is an HTML page, perhaps of a login or an error' : '';
-    return `The root element of the document is <${fromBytes(root.prefix === '' ? root.local : `${root.prefix}:${root.local}`)}>${page}`;
+  /** A name that has a prefix of another namespace. @param written the path that finds it */
+  #prefixHint(expression: string, { local, uri, prefix }: Pick<Name, 'local' | 'uri' | 'prefix'>, written: string): string {
+    const name = `<${fromBytes(prefix === '' ? local : `${prefix}:${local}`)}>`;
+    const where = uri === '' ? 'in no namespace' : `in the namespace ${fromBytes(uri)}`;
+    const used = (expression.match(PREFIXED) ?? []).find((one) => one.endsWith(`:${fromBytes(local)}`))?.split(':')[0] ?? '';
+    const why =
+      this.#plan.resolve(used) === undefined ? `the prefix ${used} is declared nowhere` : `the prefix ${used} is that of another one`;
+    return `The document has ${name} ${where}, and ${why}: write ${written}`;
   }
+}
+
+/** Elements from which a path begins. */
+interface Start {
+  readonly path: Path;
+  readonly elements: readonly Element[];
 }
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MB`;
 
 /** Element names without prefix in an expression; no functions, axes or attributes. */
 const UNPREFIXED = /(?<![:@\p{L}\p{N}_.-])[\p{L}_][\p{L}\p{M}\p{N}_.-]*(?!\s*[(:\p{L}])/gu;
+
+/** Names with a prefix. */
+const PREFIXED = /[\p{L}_][\p{L}\p{M}\p{N}_.-]*:[\p{L}_][\p{L}\p{M}\p{N}_.-]*/gu;
 
 const cancelled = (name: string): Fault => {
   const place: FaultPlace = { input: name };

@@ -1,0 +1,64 @@
+/** Advice about paths that find nothing, from the beginning of a document. */
+import { describe, expect, test } from '@jest/globals';
+import type { ReadOptions } from '../../../../src/sources/source.ts';
+import { openXml } from '../../../../src/sources/xml/xml.ts';
+
+const OPTIONS: ReadOptions = { name: 'input.xml', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 1e8 };
+
+async function hintOf(
+  document: string | Buffer,
+  iterator: string | undefined,
+  reference: string | undefined,
+  options: Partial<ReadOptions> = {},
+) {
+  const bytes = (async function* () {
+    const all = Buffer.from(document as string);
+    for (let at = 0; at < all.length; at += 10_000) yield all.subarray(at, at + 10_000);
+  })();
+  const references = reference === undefined ? [] : [reference];
+  const scan = await openXml(bytes, [{ iterator, references, origin: '' }], { ...OPTIONS, ...options });
+  const read = references.map((one) => scan.accessor(0, one));
+  for await (const { records } of scan.batches(new AbortController().signal)) for (const record of records) read[0]?.(record);
+  return scan.hint?.(0, reference);
+}
+
+describe('advice', () => {
+  test.each<[name: string, document: string, iterator: string | undefined, reference: string | undefined, hint: string]>([
+    ['other letters', '<a><b><firstName/></b></a>', '/a/b', 'first-name', 'There is <firstName>: write firstName'],
+    ['a step that is left out', '<a><b><c><d>1</d></c></b></a>', '/a/b', 'd', '<d> stands deeper: write c/d'],
+    ['a step that is left out before //', '<a><b><c/></b></a>', '/a//x', undefined, 'The path ends at /a, which has the child <b>'],
+    ['an attribute below', '<a><b><c Id="1"/></b></a>', '/a/b', 'c/@id', 'Upper and lower case count: write c/@Id'],
+    ['an attribute with a prefix', '<a xmlns:x="u:x"><b x:id="1"/></a>', '/a/b', '@id', 'The attribute is x:id: write @*:id'],
+    ['text of children alone', '<a><b><c/></b></a>', '/a/b', 'c/text()', 'The path ends at c, which has no text of its own'],
+    ['a quote in a predicate', `<a><b n="it's"/></a>`, '/a/B[@n="it\'s"]', undefined, `Upper and lower case count: write /a/b[@n="it's"]`],
+    ['a record that is the document', '<a><b>1</b></a>', undefined, 'a/B', 'Upper and lower case count: write a/b'],
+    ['a parent', '<a><B>1</B><c/></a>', '/a/c', '../b', 'Upper and lower case count: write ../B'],
+    ['a path from the root', '<a><b>1</b><c/></a>', '/a/c', '/a/d', 'The path ends at /a, which has the children <b>, <c>'],
+    [
+      'a namespace of one step',
+      '<a xmlns:x="u:x"><x:b><c/></x:b></a>',
+      '/a/b/c',
+      undefined,
+      'The document has "b" in the namespace u:x, and a name without prefix means no namespace: write /a/*:b/c, or x:b',
+    ],
+  ])('for %s', async (_, document, iterator, reference, hint) => {
+    expect(await hintOf(document, iterator, reference)).toBe(hint);
+  });
+
+  test('comes of a document in another encoding', async () => {
+    expect(await hintOf(Buffer.from('\ufeff<a><B/></a>', 'utf16le'), '/a/b', undefined)).toBe('Upper and lower case count: write /a/B');
+  });
+
+  test('comes of the first 64 KiB: elements behind them are not known', async () => {
+    const long = `<a>${'<b><c/></b>'.repeat(20_000)}<d/></a>`;
+    expect(await hintOf(long, '/a/e', undefined)).toBe('The path ends at /a, which has the child <b>, …');
+  });
+
+  test('takes a bounded time, whatever the document holds', async () => {
+    const level = (depth: number): string =>
+      depth === 0 ? '' : Array.from({ length: 9 }, (_, i) => `<n${i}>${level(depth - 1)}</n${i}>`).join('');
+    const begin = process.cpuUsage();
+    expect(await hintOf(`<a>${level(4)}</a>`, '/a/missing/name/of/an/element', undefined)).toMatch(/^The path ends at \/a/);
+    expect(process.cpuUsage(begin).user / 1e6).toBeLessThan(5);
+  });
+});
