@@ -157,6 +157,16 @@ export class Scope {
     return name;
   }
 
+  /** The same for an attribute that stands in no tag. */
+  attributeNamed(raw: string): Name {
+    let name = this.#attributes.get(raw);
+    if (name === undefined) {
+      name = this.#resolve(raw, '');
+      this.#attributes.set(raw, name);
+    }
+    return name;
+  }
+
   /**
    * The scope of a child with namespace declarations: pairs of attribute name (`xmlns`, `xmlns:p`) and IRI.
    *

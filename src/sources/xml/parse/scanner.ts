@@ -3,7 +3,7 @@
  *
  * Works on UTF-8 as one-byte strings. All markup is ASCII, so only names are decoded, each distinct name once (`names.ts`).
  *
- * Document type declarations are skipped. So no external file is read, and no entity can expand without bound: only XML's own five are known.
+ * Of document type declarations the internal subset is read (`doctype.ts`), and no external file. What entities expand to is bounded.
  * Versions above 1.0 are read as 1.0. Memory: one window of text, and the names of the open elements.
  *
  * @see https://www.w3.org/TR/xml/ and https://www.w3.org/TR/xml-names/
@@ -13,6 +13,7 @@ import { depthFault } from '../../../core/limits.ts';
 import { fromBytes } from '../../../core/text.ts';
 import { hashStep, isName, type Name, NameError, type NameTable, Scope } from '../names.ts';
 import { type Attributes, NO_ATTRIBUTES, type XmlSink } from '../tree.ts';
+import { type DeclaredAttribute, DocumentType, TooMuch, tokens } from './doctype.ts';
 import {
   AMP,
   APOSTROPHE,
@@ -25,11 +26,13 @@ import {
   endOfDoctype,
   endOfWholeText,
   GREATER,
+  indexOfEntity,
   isDeclaration,
   isSpace,
   LESS,
   NAME_BYTE,
   NOT_CHARACTER,
+  nameAt,
   QUESTION,
   QUOTE,
   REFERENCE,
@@ -66,6 +69,8 @@ export class XmlScanner extends XmlWindow {
   #within: Within = 'content';
   #rootSeen = false;
   #doctypeSeen = false;
+  /** undefined: the document declares neither entities nor attributes. */
+  #type: DocumentType | undefined;
   /** The text so far of the comment or instruction that the scanner is within; the target of the instruction. */
   #nonElementText = '';
   #instructionTarget: string | undefined;
@@ -88,9 +93,17 @@ export class XmlScanner extends XmlWindow {
   /** Reads all complete tokens of the window. True: paused. False: more bytes are needed or, after `end`, the document is read. */
   scan(): boolean {
     this.paused = false;
-    while (this.at < this.text.length) {
-      if (!this.#step()) break;
-      if (this.paused) return true;
+    try {
+      while (this.at < this.text.length) {
+        if (!this.#step()) break;
+        if (this.paused) return true;
+      }
+    } catch (error) {
+      if (!(error instanceof TooMuch)) throw error;
+      throw new Fault('limit/exceeded', `The declarations of the document type expand without bound, the last is ${error.message}`, {
+        place: this.place(this.at),
+        hint: 'Such a document is an attack as a rule: if it is not, write the texts of its entities where they are referred to',
+      });
     }
     if (this.ended) this.#finish();
     return false;
@@ -138,6 +151,11 @@ export class XmlScanner extends XmlWindow {
         const end = this.text.indexOf(']]>', from);
         if (end >= 0 && end < to) this.fail('The characters "]]>" may not stand in text', end);
       }
+      if ((flags & REFERENCE) !== 0 && this.#type !== undefined) {
+        const amp = indexOfEntity(this.text, from, to);
+        if (amp === from) return this.#readEntity(this.#type);
+        if (amp > 0) to = amp;
+      }
       const { wantsText } = this.sink;
       if (wantsText || (flags & REFERENCE) !== 0) {
         let text = this.text.slice(from, to);
@@ -147,6 +165,42 @@ export class XmlScanner extends XmlWindow {
       }
     }
     this.at = to;
+    return true;
+  }
+
+  /** Reads the text of the entity whose reference begins here, as what stands in its place. */
+  #readEntity(type: DocumentType): true {
+    const begin = this.at;
+    const name = nameAt(this.text, begin);
+    const entity = type.has(name) ? type.enter(name, begin, this.position, this.#failer) : undefined;
+    // What is not declared, or no reference, is refused there.
+    if (entity === undefined) return resolveReferences(this.text.slice(begin, begin + name.length + 2), begin, this.#failer) as never;
+    const { bytes, text, ended } = this;
+    const depth = this.#names.length;
+    let problem: { readonly message: string; readonly hint: string | undefined } | undefined;
+    this.text = entity;
+    this.bytes = Buffer.from(`${entity}<`, 'latin1');
+    this.at = 0;
+    this.ended = true;
+    try {
+      while (this.at < this.text.length && this.#names.length >= depth && this.#step());
+      if (this.#names.length !== depth || this.#within !== 'content')
+        problem = { message: 'It does not hold whole elements', hint: undefined };
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'source/malformed') throw error;
+      problem = error;
+    } finally {
+      Object.assign(this, { bytes, text, ended });
+      this.at = begin;
+    }
+    if (problem !== undefined)
+      this.fail(
+        `The text of the entity ${excerpt(`&${fromBytes(name)};`)} is not well-formed: ${problem.message.replace(/, in <[^>]*>$/, '')}`,
+        begin,
+        problem.hint,
+      );
+    type.leave();
+    this.at = begin + name.length + 2;
     return true;
   }
 
@@ -175,7 +229,7 @@ export class XmlScanner extends XmlWindow {
     if (i === length) return false;
     if (i === begin + 1) this.fail('There is a < that begins no tag', begin, 'Write &lt; for the character itself.');
     const nameEnd = i;
-    if (bytes[i] === GREATER && this.#leaf(nameEnd, hash)) return true;
+    if (bytes[i] === GREATER && this.#type?.attributes === undefined && this.#leaf(nameEnd, hash)) return true;
     const spans = this.#spans;
     let count = 0;
     let values: string[] | undefined;
@@ -275,6 +329,7 @@ export class XmlScanner extends XmlWindow {
   #attributeValue(from: number, to: number): string {
     const value = this.text.slice(from, to);
     checkCharacters(value, from, this.#failer);
+    if (this.#type !== undefined) return this.#type.attributeText(value, from, this.position, this.#failer);
     return resolveReferences(value.replace(/\r\n|[\t\n\r]/g, ' '), from, this.#failer);
   }
 
@@ -284,9 +339,13 @@ export class XmlScanner extends XmlWindow {
     this.#rootSeen = true;
     let scope = this.#scopes[this.#scopes.length - 1] as Scope;
     try {
-      if (declarations !== undefined) scope = scope.child(declarations);
+      const type = this.#type;
+      const declared = type?.attributes?.get(this.text.slice(begin + 1, nameEnd));
+      const all = type === undefined || declared === undefined ? declarations : this.#withDeclared(type, declarations, declared);
+      if (all !== undefined) scope = scope.child(all);
       const name = scope.element(this.bytes, this.text, begin + 1, nameEnd, hash);
-      const attributes = values === undefined ? NO_ATTRIBUTES : this.#attributes(scope, values);
+      const written = values === undefined ? NO_ATTRIBUTES : this.#attributes(scope, values);
+      const attributes = type === undefined || declared === undefined ? written : this.#withDefaults(type, scope, written, declared);
       if (this.#names.length >= this.#maxDepth) throw depthFault('Elements are', this.#maxDepth, MAX_DEPTH, this.place(begin));
       this.#names.push(name);
       this.#scopes.push(scope);
@@ -296,6 +355,35 @@ export class XmlScanner extends XmlWindow {
       if (error.limit) throw new Fault('limit/exceeded', error.message, { place: this.place(begin) });
       this.fail(error.message, begin);
     }
+  }
+
+  /** The namespaces that a tag declares, and those that are declared for its element by default. */
+  #withDeclared(type: DocumentType, written: [string, string][] | undefined, declared: Declared): [string, string][] | undefined {
+    const all = [...(written ?? [])];
+    for (const attribute of declared.values()) {
+      const { name } = attribute;
+      if (!isDeclaration(name, 0, name.length) || all.some(([known]) => known === name)) continue;
+      const value = type.defaultOf(attribute, this.at, this.position, this.#failer);
+      if (value !== undefined) all.push([name, value]);
+    }
+    return all.length === 0 ? undefined : all;
+  }
+
+  /** The attributes of a tag with those that it lacks and the document type gives, and with values of tokens normalised. */
+  #withDefaults(type: DocumentType, scope: Scope, written: Attributes, declared: Declared): Attributes {
+    const attributes = [...written];
+    const lacking = new Map(declared);
+    for (let i = 0; i < written.length; i += 2) {
+      const { raw } = written[i] as Name;
+      if (declared.get(raw)?.isTokens === true) attributes[i + 1] = tokens(written[i + 1] as string);
+      lacking.delete(raw);
+    }
+    for (const attribute of lacking.values()) {
+      const { name } = attribute;
+      const value = isDeclaration(name, 0, name.length) ? undefined : type.defaultOf(attribute, this.at, this.position, this.#failer);
+      if (value !== undefined) attributes.push(scope.attributeNamed(name), value);
+    }
+    return attributes;
   }
 
   /** The names of the attributes in `#spans`, each followed by its value. */
@@ -363,6 +451,7 @@ export class XmlScanner extends XmlWindow {
       const end = endOfDoctype(text, at + 9);
       if (end < 0) return this.incomplete('the document type declaration');
       this.#doctypeSeen = true;
+      this.#type = new DocumentType(text.slice(at + 9, end - 1), at, this.#failer);
       this.at = end;
       return true;
     }
@@ -471,3 +560,5 @@ export class XmlScanner extends XmlWindow {
     if (!this.#rootSeen) this.fail(this.bytesBefore + end === 0 ? `${this.input} is empty` : `${this.input} has no root element`, end);
   }
 }
+
+type Declared = ReadonlyMap<string, DeclaredAttribute>;

@@ -4,7 +4,7 @@ import { fromBytes, toBytes } from '../../../core/text.ts';
 import { isName } from '../names.ts';
 
 /** Throws a fault for a position of the window. */
-type Fail = (message: string, at: number, hint?: string) => never;
+export type Fail = (message: string, at: number, hint?: string) => never;
 
 /** Length of the longest valid reference, from `&` to `;`. */
 const MAX_REFERENCE = 64;
@@ -65,8 +65,13 @@ export function checkCharacters(piece: string, from: number, fail: Fail): void {
   fail(`The character ${name} is not allowed in XML`, from + found);
 }
 
-/** Resolves character and entity references. `from`: where the piece begins, for messages. */
-export function resolveReferences(piece: string, from: number, fail: Fail): string {
+/**
+ * Resolves character and entity references.
+ *
+ * @param from where the piece begins, for messages
+ * @param entity the text of an entity that the document declares; undefined: it declares none of that name
+ */
+export function resolveReferences(piece: string, from: number, fail: Fail, entity?: (name: string) => string | undefined): string {
   let resolved = '';
   let done = 0;
   for (let amp = piece.indexOf('&'); amp >= 0; amp = piece.indexOf('&', done)) {
@@ -74,13 +79,13 @@ export function resolveReferences(piece: string, from: number, fail: Fail): stri
     if (semicolon < 0 || semicolon - amp > MAX_REFERENCE || !/^[#\w:.\-\x80-\xff]/.test(piece.slice(amp + 1, semicolon))) {
       fail('There is an & that begins no reference', from + amp, 'Write &amp; for the character itself.');
     }
-    resolved += piece.slice(done, amp) + reference(piece.slice(amp + 1, semicolon), from + amp, fail);
+    resolved += piece.slice(done, amp) + reference(piece.slice(amp + 1, semicolon), from + amp, fail, entity);
     done = semicolon + 1;
   }
   return resolved + piece.slice(done);
 }
 
-function reference(name: string, at: number, fail: Fail): string {
+export function reference(name: string, at: number, fail: Fail, entity: ((name: string) => string | undefined) | undefined): string {
   const known = ENTITIES.get(name);
   if (known !== undefined) return known;
   const shown = excerpt(`&${fromBytes(name)};`);
@@ -97,10 +102,13 @@ function reference(name: string, at: number, fail: Fail): string {
     return toBytes(String.fromCodePoint(point));
   }
   if (!isName(name)) fail('There is an & that begins no reference', at, 'Write &amp; for the character itself.');
-  return fail(
-    `The entity ${shown} is not one of XML's own`,
-    at,
-    'Entities of a document type declaration and external entities are not read: write the character, or a reference such as &#233;.',
+  return (
+    entity?.(name) ??
+    fail(
+      `The entity ${shown} is not one of XML's own, and the document does not declare it`,
+      at,
+      'Declarations outside of the document are not read: write the character, or a reference such as &#233;.',
+    )
   );
 }
 
@@ -127,6 +135,20 @@ export function endOfDoctype(text: string, from: number): number {
     i = end;
   }
   return -1;
+}
+
+/** Where the first reference to an entity that is none of XML's own begins, between two positions; -1: there is none. */
+export function indexOfEntity(text: string, from: number, to: number): number {
+  for (let amp = text.indexOf('&', from); amp >= 0 && amp < to; amp = text.indexOf('&', amp + 1)) {
+    if (text[amp + 1] !== '#' && !ENTITIES.has(nameAt(text, amp))) return amp;
+  }
+  return -1;
+}
+
+/** The name of the reference that begins at a position; empty: none does. */
+export function nameAt(text: string, amp: number): string {
+  const semicolon = text.indexOf(';', amp);
+  return semicolon < 0 || semicolon - amp > MAX_REFERENCE ? '' : text.slice(amp + 1, semicolon);
 }
 
 /** Where text from `from` to the window's end can be cut: not within a character, a reference, a line end or "]]>". */
