@@ -30,6 +30,7 @@ import {
   type WrittenValue,
   writtenTerm,
 } from '../plan/written.ts';
+import { labelOfMap } from '../run/prepare/labels.ts';
 
 /** The terms of a statement as canonical N-Quads in one-byte text. */
 export interface StatementTerms {
@@ -230,15 +231,16 @@ const kindText = (kind: string): string => {
   return datatype === `${XSD}string` ? 'without language and datatype' : `of the datatype <${datatype}>`;
 };
 
-/** Labels have a letter in front that says how they are made, and other characters than letters and digits as `_` and two digits. */
+/** Labels (`nquads/labels.ts`) have a letter behind their digest that says how they are made, and other characters than letters and digits as `_` and two digits. */
 function matchLabel(term: RowTerm, written: WrittenValue, label: string): TermMatch {
   const other: TermMatch = { values: [], mismatch: 'the label is another one' };
-  if (term.kind === 'constant') return label === `c${blankLabel(toBytes(term.term.value))}` ? { values: [], mismatch: undefined } : other;
+  const own = label.replace(/^q[0-9a-f]{32}/, '');
+  if (term.kind === 'constant') return own === `c${blankLabel(toBytes(term.term.value))}` ? { values: [], mismatch: undefined } : other;
   if (term.kind !== 'blank') return other;
   const value = unconditional(term.value);
-  if (value.kind === 'row') return label.startsWith(`f${blankLabel(toBytes(value.map))}_`) ? { values: [], mismatch: undefined } : other;
-  if (!label.startsWith('b')) return other;
-  const text = label.slice(1).replace(/_([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  if (value.kind === 'row') return label.startsWith(labelOfMap(value.map)) ? { values: [], mismatch: undefined } : other;
+  if (!own.startsWith('b')) return other;
+  const text = own.slice(1).replace(/_([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   const matched = matchText(term, written, text);
   return matched.mismatch === undefined ? matched : other;
 }

@@ -2,9 +2,11 @@
 import { excerpt, Fault } from '../core/fault.ts';
 import { encodeUriPart, fromBytes, toBytes } from '../core/text.ts';
 import { iriProblem } from './check.ts';
+import { isName } from './labels.ts';
 
 /**
- * Label without `_:` → `<base><seed>/<label>` without brackets; both are one-byte text.
+ * Label without `_:` → `<base><seed>/<label>` without brackets; both are one-byte text. A label that is a name (`labels.ts`) → `<base><label>`,
+ * whatever the seed.
  *
  * The same base, seed and label always give the same IRI; different labels or seeds give different IRIs: characters other than letters,
  * digits and `-._~` are percent-encoded in both.
@@ -20,5 +22,6 @@ export function skolemiser(base: string, seed: string): (label: string) => strin
       hint: 'Expected an absolute IRI such as https://example.org/.well-known/genid/',
     });
   }
-  return (label) => before + encodeUriPart(label);
+  const start = toBytes(base);
+  return (label) => (isName(label) ? start + label : before + encodeUriPart(label));
 }

@@ -105,7 +105,7 @@ export function comparedScan({ distinct, slice }: Pick<RunRequest, 'distinct' | 
 }
 
 export interface RunRequest {
-  /** Unique for the run: it keeps blank node labels of different runs apart. */
+  /** Unique for the run: it keeps its temporary files apart from those of others. */
   readonly runId: string;
   /** When the run was submitted, in milliseconds since 1970: what functions take for the present. undefined: now. */
   readonly startedAt?: number;

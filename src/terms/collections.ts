@@ -1,9 +1,9 @@
 /**
  * Collection → closure over rows: its members, its heads, and the nodes that hold the members.
  *
- * Labels of blank nodes derive from triples map, gather map and row, so that each attempt of a run writes the same ones: `f<map>_r<row>g<n>`,
- * and `c<m>` behind that for the collections of a product. Labels of fresh blank nodes end with the number of their row, those of values begin
- * with another letter: no other term has a label of these.
+ * Labels of blank nodes derive from triples map, input, gather map and row, so that each run writes the same ones: that of the row (`nquads/labels.ts`)
+ * and `g<n>` behind it, and `c<m>` behind that for the collections of a product. Labels of fresh blank nodes end with the number of their row, those
+ * of values have another letter behind the digest: no other term has a label of these.
  */
 import type { Collection, Join, Term } from '../plan/algebra.ts';
 import { compileTerm } from './encode.ts';

@@ -50,7 +50,7 @@ export interface CompiledTerm {
 export function compileTerm(term: Term, rows: Accessors): CompiledTerm {
   switch (term.kind) {
     case 'constant': {
-      const token = constantToken(term);
+      const token = constantToken(term, rows);
       return { before: '', after: '', text: () => token, constant: token };
     }
     case 'iri':
@@ -111,9 +111,9 @@ type Iri = Extract<RowTerm, { kind: 'iri' }>;
 type Literal = Extract<RowTerm, { kind: 'literal' }>;
 
 /** The N-Quads text of a constant. A relative IRI is prefixed with the base, like one from data. */
-function constantToken({ term, type, base, origin }: Constant): string {
+function constantToken({ term, type, base, origin }: Constant, { labels }: Accessors): string {
   const value = toBytes(term.value);
-  if (type === 'blank') return `_:c${blankLabel(value)}`;
+  if (type === 'blank') return `_:${labels.values}c${blankLabel(value)}`;
   if (type !== 'literal') return `<${checkedIri(absolute(value, base), type, { kind: 'constant', origin, text: term.value })}>`;
   const { language, datatype } = term as Extract<Constant['term'], { kind: 'literal' }>;
   const text = `"${escapeLiteral(value)}"`;
@@ -175,7 +175,12 @@ function compileBlank(expression: Expression, rows: Accessors): CompiledTerm {
     return { before: '_:', after: '', text: compileExpression(expression, rows, identity).text, constant: undefined };
   const { before, after, text } = compileExpression(expression, rows, identity);
   const label = (inner: string): string => blankLabel(before + inner + after);
-  return { before: '_:b', after: '', text: (record, position) => mapText(text(record, position), label), constant: undefined };
+  return {
+    before: `_:${rows.labels.values}b`,
+    after: '',
+    text: (record, position) => mapText(text(record, position), label),
+    constant: undefined,
+  };
 }
 
 // ---------------------------------------------------------------- literals

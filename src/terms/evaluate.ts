@@ -2,7 +2,7 @@
  * Expression → closure over rows: its values as text. Everything is decided here, once; the closure only reads values and joins text.
  */
 import { Fault } from '../core/fault.ts';
-import { blankLabel, toBytes } from '../core/text.ts';
+import { toBytes } from '../core/text.ts';
 import { type Accessor, TypedValue, type Value, type Values } from '../core/value.ts';
 import type { RecordBatch } from '../functions/ahead.ts';
 import type { CustomFunctions } from '../functions/definition.ts';
@@ -47,11 +47,12 @@ export interface Accessors {
    * beforehand.
    */
   readonly datatype: (leaf: Leaf) => string | null | undefined;
-  /**
-   * Part of the labels of per-record blank nodes. It keeps apart records with the same position: those of the run's slices (`s` and the
-   * 0-based index of the slice) and of several documents of one source (`d` and the document's number). `s2`, `d1`, `s2d1`; empty: neither.
-   */
+  /** The beginnings of the labels of blank nodes. */
+  readonly labels: Labels;
+  /** Keeps apart records with the same position, in the labels of blank nodes: those of slices of a document. Empty: there are none. */
   readonly slice: string;
+  /** As `slice`, in the seeds of functions, also for several documents of one source. */
+  readonly part: string;
   /** Text that sorts rows in their order, and is different for each: a row's place among the records of all documents of its source. */
   readonly order: (position: number) => string;
   /** Whether rows come in another order than that: a join hands some of them on later. */
@@ -79,6 +80,14 @@ export interface Accessors {
   /** Id of the run, and when it began (milliseconds since 1970): functions that give random values or the time repeat them in a repeated attempt. */
   readonly run: string;
   readonly startedAt: number;
+}
+
+/** What labels of blank nodes begin with. */
+export interface Labels {
+  /** Of those that are named by a value, by the mapping, or by the head of a list. */
+  readonly values: string;
+  /** Of those of rows. @param map id of the triples map or view */
+  rows(map: string): string;
 }
 
 /** The source knows the reference; only here it is known which mapping statement uses it. */
@@ -195,7 +204,7 @@ export function compileExpression(expression: Expression, rows: Accessors, encod
     case 'cell':
       return { before: '', after: '', text: textOf(accessorOf(expression, rows), encode, rows) };
     case 'row': {
-      const prefix = `f${blankLabel(toBytes(expression.map))}_${rows.slice}r`;
+      const prefix = `${rows.labels.rows(expression.map)}${rows.slice}r`;
       const { origin, columns } = expression;
       if (columns.length === 0) return { before: '', after: '', text: (_, position) => `${prefix}${position}` };
       const cells = columns.map((column) => rows.accessor({ kind: 'cell', origin, column }));
@@ -281,7 +290,7 @@ function compileNewCall(call: Extract<Expression, { kind: 'call' }>, rows: Acces
     const values = value.kind === 'constant' ? constantly(toBytes(value.text)) : compileValues(value, rows);
     inputs.set(parameter, [...(inputs.get(parameter) ?? []), values]);
   }
-  const seed = `${rows.run} ${rows.slice} ${expressionKey({ ...call, returns: undefined })}`;
+  const seed = `${rows.run} ${rows.part} ${expressionKey({ ...call, returns: undefined })}`;
   return compileCall(definition, inputs, returns, {
     place: { mapping: formatOrigin(origin) },
     seed,

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { labelOfMap } from '../../src/run/prepare/labels.ts';
+import { plainLabels } from '../support/labels.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 import { type Files, withFiles } from './faults/trial.ts';
 import { quadmillHere } from './messages/in-process.ts';
@@ -120,10 +122,19 @@ const GATHERING: Files = {
 };
 
 async function explain(files: Files, statement: string, ...args: readonly string[]): Promise<readonly [code: number, text: string]> {
-  const { code, out, err } = await withFiles(files, (directory) =>
-    quadmillHere(directory, 'explain', 'mapping.ttl', '--statement', statement, ...args),
+  const { code, out, err } = await withFiles(files, async (directory) =>
+    quadmillHere(directory, 'explain', 'mapping.ttl', '--statement', await withLabels(statement, directory), ...args),
   );
   return [code, err + out];
+}
+
+/** The statement with the labels that a run in this directory gives. */
+async function withLabels(statement: string, directory: string): Promise<string> {
+  if (!/_:[bf]/.test(statement)) return statement;
+  await quadmillHere(directory, 'run', 'mapping.ttl', '-o', 'out.nq');
+  const out = readFileSync(join(directory, 'out.nq'), 'utf8');
+  const labels = new Map([...out.matchAll(/_:q\w+/g)].map(([label]) => [plainLabels(label), label]));
+  return statement.replace(/_:[bf]\w*/g, (plain) => labels.get(plain) ?? plain);
 }
 
 /** The lines about records. */
@@ -218,7 +229,7 @@ describe('the records of', () => {
     [
       'a member of a list of a record',
       GATHERING,
-      '_:fhttp_3a_2f_2fexample_2ecom_2fbase_2f_23P_r0g0m1 <http://www.w3.org/1999/02/22-rdf-syntax-ns#first> "b" .',
+      `_:f${labelOfMap('http://example.com/base/#P').slice(1)}r0g0m1 <http://www.w3.org/1999/02/22-rdf-syntax-ns#first> "b" .`,
       ['  1 record makes it', '    people.json, record 0: $.id = "1", $.tags[*] = "a" and "b", $.team = "t"'],
     ],
     [

@@ -195,6 +195,30 @@ describe('the connection', () => {
   });
 });
 
+describe('blank nodes of runs', () => {
+  const count = async (): Promise<number> => Number((await ask('SELECT (COUNT(*) AS ?n) { ?s <http://e.org/cell> ?o }'))[0]?.n?.value);
+  const write = async (input: string): Promise<number> => {
+    const request = { inputFileURL: file(input), logicalSource: 'rows.csv', mappingURL: file('rows.ttl') };
+    const { body } = await post(request, `${service.url}/semi-structured-transformer`);
+    await post({ inputRdfURL: (body as { outputFileLocations: readonly string[] }).outputFileLocations });
+    return count();
+  };
+
+  test('are the same nodes in the store, however often an input is mapped and written, and others for another input', async () => {
+    await writeFile(
+      file('rows.ttl'),
+      `@prefix rml: <http://w3id.org/rml/> .
+<http://e.org/Row> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:path "rows.csv" ] ; rml:referenceFormulation rml:CSV ] ;
+  rml:subjectMap [ rml:termType rml:BlankNode ] ;
+  rml:predicateObjectMap [ rml:predicate <http://e.org/cell> ; rml:objectMap [ rml:reference "a" ] , [ rml:reference "b" ] ] .
+`,
+    );
+    for (const name of ['rows.csv', 'more.csv']) await writeFile(file(name), 'a,b\n1,2\n3,4\n');
+    expect([await write('rows.csv'), await write('rows.csv'), await write('rows.csv')]).toEqual([4, 4, 4]);
+    expect([await write('more.csv'), await write('more.csv')]).toEqual([8, 8]);
+  });
+});
+
 describe('messages within the process', () => {
   soakTest(
     'what a transformer has made reaches the store by itself',

@@ -67,6 +67,7 @@ export class Numbering {
   readonly #space: SpillSpace;
   readonly #budget: MemoryBudget;
   readonly #seed: number;
+  readonly #label: string;
   readonly #spillSeed: number;
   readonly #counters: Counters;
   /** Lists that have begun: the end of their lines by head. */
@@ -75,11 +76,13 @@ export class Numbering {
   #left: PairSpill | undefined;
 
   /**
-   * @param seed of the labels of blank nodes: the same for each attempt of a run
+   * @param label what the labels of blank nodes begin with
+   * @param seed of the hashes within them: the same for each run that has the same labels
    * @param spillSeed of the partitions; another one at each level
    */
-  constructor(space: SpillSpace, budget: MemoryBudget, seed: number, spillSeed: number) {
+  constructor(space: SpillSpace, budget: MemoryBudget, label: string, seed: number, spillSeed: number) {
     this.#space = space;
+    this.#label = label;
     this.#budget = budget;
     this.#seed = seed;
     this.#spillSeed = spillSeed;
@@ -112,7 +115,7 @@ export class Numbering {
       }
       return;
     }
-    const label = `_:l${hashText()}_`;
+    const label = `_:${this.#label}l${hashText()}_`;
     for (const item of items) {
       const node = members === 0 ? head : label + members;
       if (members === 0) this.#begin(head, end);
@@ -138,7 +141,7 @@ export class Numbering {
     for (let partition = 0; partition < PairSpill.partitions; partition++) {
       if (left.isEmpty(partition)) continue;
       const budget = new ReservedBudget(RESERVE_BYTES, this.#budget);
-      const again = new Numbering(this.#space, budget, this.#seed, nextSeed(this.#spillSeed));
+      const again = new Numbering(this.#space, budget, this.#label, this.#seed, nextSeed(this.#spillSeed));
       for await (const pairs of left.read(partition)) {
         for (const [, text] of pairs) {
           const [as, head, end, items] = JSON.parse(text) as [Collection['as'], string, string, string[]];
@@ -156,7 +159,7 @@ export class Numbering {
     hash(keyOf(true, head, end), this.#seed);
     if (!this.#counters.enter()) throw new Error('a list that has begun is not in the table');
     const { members } = this.#counters;
-    return restOf(members === 1 ? head : `_:l${hashText()}_${members - 1}`, NIL, end);
+    return restOf(members === 1 ? head : `_:${this.#label}l${hashText()}_${members - 1}`, NIL, end);
   }
 
   #begin(head: string, end: string): void {

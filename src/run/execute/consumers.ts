@@ -6,7 +6,7 @@ import type { IterationPlan, Plan } from '../../plan/plan.ts';
 import type { OpenedScan } from '../../sources/opened-scan.ts';
 import type { NestedRecords, TextFormat } from '../../sources/source.ts';
 import { compileHeads } from '../../terms/collections.ts';
-import type { ValuesOf } from '../../terms/evaluate.ts';
+import type { Accessors, ValuesOf } from '../../terms/evaluate.ts';
 import { RowCheck } from '../checks/row-check.ts';
 import { sortable } from '../collect/order.ts';
 import { BuildSide } from '../compile/build-side.ts';
@@ -45,8 +45,10 @@ export interface Fed {
 
 /** A document or table of which the records are read. */
 export interface OpenedDocument extends Pick<OpenedScan, 'name' | 'scan' | 'typed'> {
-  /** Tells its records from those of other slices and documents. */
+  readonly labels: Accessors['labels'];
+  /** As in `Accessors`. */
   readonly slice: string;
+  readonly part: string;
   readonly texts: TextFormats;
   /** Index, if the source has several. */
   readonly document: number | undefined;
@@ -63,7 +65,7 @@ export interface RunContext {
 export function compileConsumers(
   { scan: operator, pipelines }: IterationPlan,
   index: number,
-  { name, scan, typed, slice, texts, document }: OpenedDocument,
+  { name, scan, typed, labels, slice, part, texts, document }: OpenedDocument,
   { request, plan: whole, state, startedAt }: RunContext,
 ): Consumers {
   const known = new Map<string, ValuesOf>();
@@ -89,7 +91,9 @@ export function compileConsumers(
     typed,
     // A cell is the position of the record.
     datatype: (leaf) => (leaf.kind === 'read' ? scan.datatype?.(index, nameOf(leaf)) : `${XSD}integer`),
+    labels,
     slice,
+    part,
     areRecords: true,
     order: (position) => `${document === undefined ? '' : `${sortable(document)}.`}${sortable(position)}`,
     heads: (collection) => compileHeads(collection, access),

@@ -1,12 +1,14 @@
 /** Executes the scans of a plan, one after the other: batches of records through programs into the sink. */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { boundOf, checkCounts, recordsFault } from '../../core/limits.ts';
+import { blankLabel, toBytes } from '../../core/text.ts';
 import { policyOf } from '../../mapping/model/model.ts';
 import type { Check } from '../../plan/algebra.ts';
 import type { Plan, ScanPlan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
 import type { OpenedScan } from '../../sources/opened-scan.ts';
 import { type Batch, REPEATED, type RepeatSearch, type Scan } from '../../sources/source.ts';
+import type { Labels } from '../../terms/evaluate.ts';
 import { checkKeys } from '../checks/row-check.ts';
 import { unmatchedReferences } from '../checks/unmatched.ts';
 import type { CollectState } from '../collect/program.ts';
@@ -18,7 +20,7 @@ import type { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
 import { type Multimap, pairTexts } from '../join/join.ts';
 import { joinReports } from '../join/reports.ts';
 import { pairWarnings, rejectedTooMany, warningsOf } from '../report.ts';
-import type { JoinReport, RunHooks, RunReport, RunRequest } from '../request.ts';
+import type { JoinReport, RunHooks, RunReport, RunRequest, SliceScan } from '../request.ts';
 import { type Consumer, type Consumers, compileConsumers, type Fed, fill, isReportedElsewhere, joinsOf, programsOf } from './consumers.ts';
 import type { Pipeline } from './pipeline.ts';
 import { before, recordsRead } from './preview.ts';
@@ -57,6 +59,11 @@ interface RowPlace {
 interface LongPieces {
   readonly consumer: Consumer;
   readonly pieces: Iterable<string>;
+}
+
+/** Which records of the input a scan has. */
+export interface ScanPart extends Pick<SliceScan, 'range'> {
+  readonly labels: Labels;
 }
 
 /** How a thread goes on beside others that share its tables. */
@@ -159,9 +166,10 @@ export class Execution {
   }
 
   /** Reads the records of a scan once, for all of its triples maps and joins, and closes it. */
-  async scan(plan: ScanPlan, { scan, batches, name, typed, recordsFrom, close }: OpenedScan): Promise<void> {
+  async scan(plan: ScanPlan, { labels, range }: ScanPart, { scan, batches, name, typed, recordsFrom, close }: OpenedScan): Promise<void> {
     const { slice: share } = this.#request;
-    const slice = `${share === undefined ? '' : `s${share.index}`}${plan.document === undefined ? '' : `d${plan.document}`}`;
+    const part = `${share === undefined ? '' : `s${share.index}`}${plan.document === undefined ? '' : `d${plan.document}`}`;
+    const slice = range?.from === undefined || range.from === 0 ? '' : `s${blankLabel(toBytes(String(range.from)))}`;
     this.#input = name;
     this.#scans++;
     this.#cellOf = scan.cellOf?.bind(scan);
@@ -169,7 +177,7 @@ export class Execution {
     const memory = new ReservedBudget(0, this.#state.budget);
     try {
       const texts = await openTextFormats(plan, name, this.#request);
-      const opened = { name, scan, typed, slice, texts, document: plan.document };
+      const opened = { name, scan, typed, labels, slice, part, texts, document: plan.document };
       const context = { request: this.#request, plan: this.#plan, state: this.#state, startedAt: this.#startedAt };
       const consumers = plan.iterations.map((iteration, index) => compileConsumers(iteration, index, opened, context));
       for (const program of consumers.flatMap(programsOf)) {

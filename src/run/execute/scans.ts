@@ -30,9 +30,9 @@ export type ScansResult = Pick<
   'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesSpilled' | 'triplesMaps' | 'joins' | 'warnings' | 'cut' | 'unmatched' | 'flaws'
 >;
 
-/** Another one for each run, and the same one for each of its attempts. */
-function labelSeed(runId: string): number {
-  hash(runId, 0);
+/** The same one for each run that has the same labels. */
+function labelSeed(labels: string): number {
+  hash(labels, 0);
   return h1;
 }
 
@@ -58,7 +58,7 @@ export interface SharedTables extends Pick<RunState, 'seed' | 'overlapping' | 'o
  */
 export async function executeScans(
   request: RunRequest,
-  { plan, places, databases, functions }: Pick<PreparedRun, 'plan' | 'places' | 'databases' | 'functions'>,
+  { plan, places, databases, functions, labels }: Pick<PreparedRun, 'plan' | 'places' | 'databases' | 'functions' | 'labels'>,
   wanted: readonly SliceScan[],
   sink: Pick<QuadSink, 'write' | 'rollOver'>,
   hooks: RunHooks,
@@ -94,7 +94,7 @@ export async function executeScans(
     ...(shared?.tables === undefined ? {} : stateOf(shared.tables, space)),
     ...shared?.joins,
   };
-  const numbering = new Numbering(space, budget, labelSeed(request.runId), seed ^ 0x68e31da4);
+  const numbering = new Numbering(space, budget, labels.values, labelSeed(labels.values), seed ^ 0x68e31da4);
   const collected: CollectState = { ...state, space, numbering, waiting: [] };
   const execution = new Execution(request, plan, state, collected, { space, lines, subjects }, sink, hooks, shared?.turns);
   const limit = hooks.limit && {
@@ -118,6 +118,7 @@ export async function executeScans(
       limit?.step?.(`reading ${name}`);
       await execution.scan(
         scan,
+        { labels: labels.ofScan(position), range },
         await (limit === undefined ? open(hooks.signal ?? NEVER) : inTime(open, name, wanted.length - i, limit, hooks.signal)),
       );
     }

@@ -13,6 +13,7 @@ import { mapsOf, type Plan, planMapping } from '../../plan/plan.ts';
 import type { Databases } from '../databases/databases.ts';
 import { DEFAULT_BASE, type RunRequest, type ScanLimit } from '../request.ts';
 import { bindSources, type DocumentPlace, locateInputs } from './inputs.ts';
+import { labelsOf, type RunLabels } from './labels.ts';
 import { type LoadedMapping, loadDocuments, loadMapping } from './load.ts';
 import { leftOutText, selectBound } from './selection.ts';
 
@@ -28,6 +29,7 @@ export interface PreparedRun {
   readonly functions: CustomFunctions | undefined;
   /** Digest of hash function, mapping, plan and database: processes with equal digests have the same plan over the same database. */
   readonly digest: string;
+  readonly labels: RunLabels;
   close(): Promise<void>;
 }
 
@@ -68,7 +70,9 @@ export async function prepareRun(
     const scanned = whole.scans.map(sourceOf);
     // The inputs of a request are for all sources of the mapping, also for those that another plan does not read.
     const others = planner === undefined ? [] : allSourcesOf(mapping);
-    const located = locateInputs([...scanned, ...others.filter((source) => !scanned.includes(source))], request).slice(0, scanned.length);
+    const sources = [...scanned, ...others.filter((source) => !scanned.includes(source))];
+    const allLocated = locateInputs(sources, request);
+    const located = allLocated.slice(0, scanned.length);
     const { plan, positions } = forDocuments(
       whole,
       located.map((places) => places?.length ?? 1),
@@ -97,6 +101,12 @@ export async function prepareRun(
       documents,
       functions,
       digest,
+      labels: labelsOf(
+        documents,
+        plan.scans.map((scan, position) => ({ ...scan, place: places[position] })),
+        sources.flatMap((source, i) => (allLocated[i] ?? [undefined]).map((place) => ({ source, place }))),
+        request,
+      ),
       close: async () => {
         functions?.close();
         await databases?.close();

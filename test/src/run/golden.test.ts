@@ -8,6 +8,7 @@ import { Fault } from '../../../src/core/fault.ts';
 import type { RunReport, RunRequest } from '../../../src/run/request.ts';
 import { executeRun } from '../../../src/run/run.ts';
 import { difference } from '../../conformance/compare.ts';
+import { plainLabels } from '../../support/labels.ts';
 
 const CASES = join(import.meta.dirname, 'cases');
 
@@ -40,7 +41,7 @@ async function run(directory: string, options: Partial<RunRequest> = {}): Promis
   try {
     const report = await executeRun(request, sink, {});
     expect(readdirSync(spillDirectory)).toEqual([]);
-    return { text: Buffer.concat(parts).toString(), report, error: undefined };
+    return { text: plainLabels(Buffer.concat(parts).toString()), report, error: undefined };
   } catch (error) {
     return { text: Buffer.concat(parts).toString(), report: undefined, error };
   } finally {

@@ -7,6 +7,7 @@ import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
 import type { RunRequest } from '../../../../src/run/request.ts';
 import { executeRun, sliceRun } from '../../../../src/run/run.ts';
+import { plainLabels } from '../../../support/labels.ts';
 
 export type Changes = Partial<RunRequest> & Pick<RunRequest, 'mappings' | 'workingDirectory'>;
 
@@ -44,7 +45,7 @@ export async function linesOf(changes: Changes): Promise<string[]> {
       text
         .split('\n')
         .slice(0, -1)
-        .map((line) => mark + fromBytes(line)),
+        .map((line) => mark + plainLabels(fromBytes(line))),
     );
     expect(targets.map((target) => target.quads)).toEqual(lines.slice(1).map((of) => of.length));
     const all = lines.flat();

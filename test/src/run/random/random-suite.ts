@@ -10,6 +10,7 @@ import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import type { RunRequest } from '../../../../src/run/request.ts';
 import { executeRun } from '../../../../src/run/run.ts';
 import { sliceRun } from '../../../../src/run/slices/slices.ts';
+import { plainLabels } from '../../../support/labels.ts';
 import { evaluate } from './evaluator.ts';
 import { document, fileName, invent, type RandomMapping, turtle, withTargets } from './mapping.ts';
 
@@ -24,7 +25,7 @@ async function run(request: RunRequest): Promise<string[]> {
   const output = (mark: string) => {
     const parts: Buffer[] = [];
     // The engine marks blank nodes of values with a letter of its own.
-    const lines = (): string[] => Buffer.concat(parts).toString().replaceAll('_:b', '_:').split('\n').slice(0, -1);
+    const lines = (): string[] => plainLabels(Buffer.concat(parts).toString()).replaceAll('_:b', '_:').split('\n').slice(0, -1);
     outputs.push(() => lines().map((line) => mark + line));
     return { write: (lines: string) => void parts.push(Buffer.from(lines, 'latin1')), commit: async () => [], abort: async () => {} };
   };

@@ -11,6 +11,7 @@ import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
 import { executeRun } from '../../../../../src/run/run.ts';
 import { sliceRun } from '../../../../../src/run/slices/slices.ts';
 import { share, sharedTest, test } from '../../../../support/jest/extent.ts';
+import { plainLabels } from '../../../../support/labels.ts';
 import { Random, seeds } from '../../../../support/random.ts';
 
 interface Row {
@@ -344,7 +345,7 @@ async function run(memoryBudgetBytes: number, distinct: boolean): Promise<string
   try {
     const { quads } = await executeRun({ ...RUN_DEFAULTS, ...common, memoryBudgetBytes, distinct }, sink, {});
     expect(readdirSync(spillDirectory)).toEqual([]);
-    const lines = Buffer.concat(parts).toString().split('\n').slice(0, -1);
+    const lines = plainLabels(Buffer.concat(parts).toString()).split('\n').slice(0, -1);
     expect(lines.length).toBe(quads);
     return lines;
   } finally {
@@ -412,7 +413,7 @@ describe('slices', () => {
     const { request, cut } = await slicesOf('');
     const lines: string[] = [];
     const sink = {
-      write: (text: string) => void lines.push(...text.split('\n').slice(0, -1)),
+      write: (text: string) => void lines.push(...plainLabels(text).split('\n').slice(0, -1)),
       commit: async () => [],
       abort: async () => {},
     };

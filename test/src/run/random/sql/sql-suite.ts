@@ -7,6 +7,7 @@ import { fromBytes } from '../../../../../src/core/text.ts';
 import type { DatabaseAccess, RunRequest } from '../../../../../src/run/request.ts';
 import { executeRun, sliceRun } from '../../../../../src/run/run.ts';
 import { type Server, startDatabases, type TestDatabases } from '../../../../servers/databases/databases.ts';
+import { plainLabels } from '../../../../support/labels.ts';
 
 /** Random mappings with joins, over tables whose values repeat and are missing: what the database does must be what the engine does with files. */
 const ROWS = 60;
@@ -134,7 +135,7 @@ export const randomSql = (servers: readonly Server[], numbers: readonly number[]
       let text = '';
       const sink = { write: (lines: string) => void (text += lines), commit: async () => [], abort: async () => undefined };
       rejected = (await executeRun(requestFor(path, changes), sink, {})).rejected;
-      return fromBytes(text).split('\n').slice(0, -1).toSorted();
+      return plainLabels(fromBytes(text)).split('\n').slice(0, -1).toSorted();
     }
 
     const requestFor = (path: string, changes: Partial<RunRequest>): RunRequest => ({
