@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Fault } from '../../src/core/fault.ts';
 import { type HttpAnswer, HttpClient } from '../../src/core/reach/http.ts';
+import { CALLER_HEADER } from '../../src/targets/sparql/headers.ts';
 import { hasBody, readTextBody } from '../body.ts';
 import { RequestFault } from '../problem.ts';
 import type { Api, Call, HttpMethod, Parameter, Reply, Route } from '../route.ts';
@@ -110,13 +111,14 @@ async function forward(endpoint: string, call: Call, method: HttpMethod, body: s
 /** Ends with the client's connection. @throws Fault service/unavailable — the store does not answer; request/malformed — the body is incomplete */
 async function exchange(
   endpoint: string,
-  { request, query }: Call,
+  { request, query, actor }: Call,
   method: HttpMethod,
   body: string | IncomingMessage | undefined,
 ): Promise<HttpAnswer> {
   const url = new URL(endpoint);
   const login = Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString('base64');
-  const headers: Record<string, string> = { authorization: `Basic ${login}` };
+  const caller = actor === 'anonymous' ? `anonymous ${request.socket.remoteAddress ?? ''}` : actor;
+  const headers: Record<string, string> = { authorization: `Basic ${login}`, [CALLER_HEADER]: encodeURIComponent(caller) };
   for (const name of REQUEST_HEADERS) if (request.headers[name] !== undefined) headers[name] = request.headers[name] as string;
   if (typeof body === 'string') headers['content-length'] = String(Buffer.byteLength(body));
   url.username = url.password = '';
@@ -158,6 +160,7 @@ const CODES = {
   406: 'request/not-acceptable',
   413: 'request/too-large',
   415: 'request/media-type',
+  429: 'request/too-many',
   504: 'store/time-limit',
   507: 'store/full',
 } as const;
@@ -165,5 +168,6 @@ const CODES = {
 function faultOf(status: number, reason: string): Fault {
   const code = CODES[status as keyof typeof CODES] ?? 'service/unavailable';
   if (code === 'request/method') return new RequestFault(code, reason, { headers: { Allow: 'GET, HEAD, POST, PUT, DELETE' } });
+  if (code === 'request/too-many') return new RequestFault(code, reason, { headers: { 'Retry-After': '2' } });
   return new Fault(code, reason);
 }

@@ -72,6 +72,37 @@ describe('roles', () => {
   });
 });
 
+describe('callers', () => {
+  test('a viewer with 16 queries that wait is told to wait; an operator writes meanwhile, and other viewers are answered', async () => {
+    await client.add(Array.from({ length: 20_000 }, (_, i) => `<urn:s${i}> <urn:p> "${i}" .\n`).join(''));
+    const leave = new AbortController();
+    const endless = byGet('SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . FILTER(?a != ?d && ?c = ?e) }');
+    const running = ask('v-token', endless, { signal: leave.signal }).catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask('v-token', byGet('ASK {}'))));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect([refused.length, refused[0]?.headers.get('retry-after')]).toEqual([4, '2']);
+    expect(await refused[0]?.json()).toMatchObject({ code: 'request/too-many', detail: expect.stringContaining('16 queries') });
+    expect((await ask('o-token', '', send('POST', 'application/n-quads', '<urn:new> <urn:p> "1" .'))).status).toBe(204);
+    leave.abort();
+    await running;
+  }, 60_000);
+
+  test('queries end with the connection of the client', async () => {
+    await client.add(Array.from({ length: 20_000 }, (_, i) => `<urn:s${i}> <urn:p> "${i}" .\n`).join(''));
+    const leave = new AbortController();
+    const endless = byGet('SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . FILTER(?a != ?d && ?c = ?e) }');
+    const left = Array.from({ length: 5 }, () => ask('v-token', endless, { signal: leave.signal }).catch((error: Error) => error.name));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    leave.abort();
+    expect(new Set(await Promise.all(left))).toEqual(new Set(['AbortError']));
+    const began = performance.now();
+    expect((await ask('v-token', byGet('ASK {}'))).status).toBe(200);
+    // Five queries of four seconds each would take twenty.
+    expect(performance.now() - began).toBeLessThan(12_000);
+  }, 60_000);
+});
+
 describe('what goes through', () => {
   test('the answer comes in the format that was asked for, byte for byte', async () => {
     const query = 'SELECT ?o WHERE { GRAPH ?g { ?s ?p ?o } }';

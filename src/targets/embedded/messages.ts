@@ -35,7 +35,7 @@ export type ToEngine =
   | { readonly kind: 'snapshot'; readonly path: string };
 
 export type FromEngine =
-  | ({ readonly kind: 'opened'; readonly quads: number } & LoadedFiles)
+  | ({ readonly kind: 'opened'; readonly quads: number; readonly memoryBytes: number } & LoadedFiles)
   | { readonly kind: 'read'; readonly body: Uint8Array }
   /** `repeatable`: replaying the write on the same state gives the same state; not so with `NOW()`. `memoryBytes`: of the thread. */
   | { readonly kind: 'written'; readonly created: boolean; readonly repeatable: boolean; readonly memoryBytes: number }
@@ -111,6 +111,8 @@ export const REASONS = [
   'time',
   /** The disk is full. */
   'disk',
+  /** The caller has too many queries that wait. */
+  'busy',
   /** The store itself has failed. */
   'failed',
 ] as const;

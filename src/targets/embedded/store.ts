@@ -14,11 +14,19 @@ export class StoreFailure extends Error {
   }
 }
 
+/** Who asks. */
+export interface Reader {
+  /** Queries of several callers take turns. */
+  readonly caller: string;
+  /** Aborted when the client has left: the query is not begun, or ended. */
+  readonly signal: AbortSignal;
+}
+
 export interface StoreSupervisor {
   /** Statements when the store was opened. */
   readonly quads: number;
   /** The answer as UTF-8; it shows nothing that is not on disk. @throws StoreFailure */
-  read(read: Read): Promise<Uint8Array>;
+  read(read: Read, reader: Reader): Promise<Uint8Array>;
   /** Resolves when the write is on disk; `created`: it made a new graph. @throws StoreFailure */
   write(write: Write, body: Uint8Array): Promise<{ readonly created: boolean }>;
   /** Requests that have not started fail. */

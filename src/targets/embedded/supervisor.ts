@@ -13,13 +13,30 @@ import { MANIFEST, writeManifest } from './disk/manifest.ts';
 import { moveIntoPlace } from './disk/sync.ts';
 import { type Engine, startEngine } from './engine/thread.ts';
 import type { DamageReport, FromEngine, JournalExtent, Manifest, Read, Reason, SnapshotExtent, StoreLimits, Write } from './messages.ts';
-import { StoreFailure, type StoreSupervisor } from './store.ts';
+import { RequestQueue } from './request-queue.ts';
+import { type Reader, StoreFailure, type StoreSupervisor } from './store.ts';
 
-type Task = (
+interface ReadTask extends Reader {
+  readonly kind: 'read';
+  readonly read: Read;
+  resolve(body: Uint8Array): void;
+  reject(failure: StoreFailure): void;
+}
+
+type WriteTask = (
   | { readonly kind: 'snapshot' }
-  | { readonly kind: 'read'; readonly read: Read; resolve(body: Uint8Array): void }
   | { readonly kind: 'write'; readonly write: Write; readonly body: Uint8Array; resolve(done: { readonly created: boolean }): void }
 ) & { reject(failure: StoreFailure): void };
+
+/** So many queries of one caller may wait. */
+const MOST_WAITING = 16;
+
+/**
+ * How long a query runs before a write that waits, or a client that has left, interrupts it: about as long as the engine takes to load its state
+ * again, which is what an interruption costs.
+ */
+const LEAST_PATIENCE_MS = 1_000;
+const LOADED_BYTES_A_MS = 100_000;
 
 /** A snapshot waits until no request has come for this long… */
 const QUIET_MS = 1_000;
@@ -59,7 +76,7 @@ class EngineSupervisor implements StoreSupervisor {
   private readonly directory: string;
   private readonly limits: StoreLimits;
   private readonly warn: (message: string) => void;
-  private readonly queue: Task[] = [];
+  private readonly queue = new RequestQueue<ReadTask, WriteTask>();
   private pumping: Promise<void> | undefined;
   private quietTimer: NodeJS.Timeout | undefined;
   private closed = false;
@@ -72,6 +89,12 @@ class EngineSupervisor implements StoreSupervisor {
   private leastLimit = 0;
   /** Whether the engine holds a write that is not on disk and must be restarted. */
   private ahead = false;
+  /** Of the engine. */
+  private memoryBytes = 0;
+  /** An engine that goes on with a query, on the state before the writes that another engine carries out. */
+  private detached: Engine | undefined;
+  /** Looks whether the query that runs is to be interrupted. */
+  private considerInterruption: (() => void) | undefined;
 
   constructor(directory: string, limits: StoreLimits, warn: (message: string) => void) {
     this.directory = directory;
@@ -79,8 +102,19 @@ class EngineSupervisor implements StoreSupervisor {
     this.warn = warn;
   }
 
-  read(read: Read): Promise<Uint8Array> {
-    return new Promise((resolve, reject) => this.submit({ kind: 'read', read, resolve, reject }));
+  read(read: Read, { caller, signal }: Reader): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const task: ReadTask = { kind: 'read', read, caller, signal, resolve, reject };
+      if (this.queue.waitingReads(caller) >= MOST_WAITING) {
+        reject(new StoreFailure('busy', `${MOST_WAITING} queries of this caller wait already; ask again when one of them is answered`));
+        return;
+      }
+      signal.addEventListener('abort', () => {
+        this.queue.remove(task);
+        reject(hasLeft());
+      });
+      this.submit(task);
+    });
   }
 
   write(write: Write, body: Uint8Array): Promise<{ readonly created: boolean }> {
@@ -90,9 +124,9 @@ class EngineSupervisor implements StoreSupervisor {
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.quietTimer);
-    for (const { reject } of this.queue.splice(0)) reject(closing());
+    for (const { reject } of this.queue.drain()) reject(closing());
     await this.pumping;
-    await this.engine?.end();
+    await Promise.all([this.engine?.end(), this.detached?.end()]);
     await this.journal?.close();
   }
 
@@ -118,8 +152,8 @@ class EngineSupervisor implements StoreSupervisor {
     const { generation, manifest } = found;
     this.generation = generation;
     const files = { directory, generation, manifest, list: salvage ? listPath(directory) : undefined };
-    const { quads, version, snapshot, journal, tornBytes, damage } = await this.ask(engine, { kind: 'open', files }, 'opened');
-    this.quads = quads;
+    const { quads, memoryBytes, version, snapshot, journal, tornBytes, damage } = await this.ask(engine, { kind: 'open', files }, 'opened');
+    [this.quads, this.memoryBytes] = [quads, memoryBytes];
     if (damage !== undefined) {
       const words = damageText(damage, manifest, quads);
       if (!salvage) throw new StoreFailure('failed', words, SALVAGE_HINT);
@@ -169,17 +203,22 @@ class EngineSupervisor implements StoreSupervisor {
     this.ahead = false;
   }
 
-  private submit(task: Task): void {
+  private submit(task: ReadTask | WriteTask): void {
     if (this.closed) task.reject(closing());
     else {
       clearTimeout(this.quietTimer);
-      this.queue.push(task);
+      if (task.kind === 'read') this.queue.addRead(task);
+      else this.queue.addWrite(task);
+      this.considerInterruption?.();
       this.pumping ??= this.pump();
     }
   }
 
   private async pump(): Promise<void> {
-    for (let task = this.queue.shift(); task !== undefined; task = this.queue.shift()) {
+    // Requests of the same tick are in the queue then.
+    await Promise.resolve();
+    for (let task = this.queue.next(); task !== undefined; task = this.queue.next()) {
+      const began = performance.now();
       try {
         if (this.engine === undefined || this.ahead) await this.open();
         if (task.kind === 'read') await this.carryOutRead(task);
@@ -188,6 +227,7 @@ class EngineSupervisor implements StoreSupervisor {
       } catch (error) {
         task.reject(failureOf(error, 'failed', 'The store failed'));
       }
+      this.queue.took(task.kind === 'read' ? 'read' : 'write', performance.now() - began);
     }
     this.pumping = undefined;
     if (this.journal === undefined || this.journal.bytes <= this.journalLimit || this.closed) return;
@@ -195,21 +235,68 @@ class EngineSupervisor implements StoreSupervisor {
     this.quietTimer = setTimeout(() => this.submit({ kind: 'snapshot', reject: () => undefined }), QUIET_MS);
   }
 
-  private async carryOutRead(task: Extract<Task, { kind: 'read' }>): Promise<void> {
-    const { body } = await this.ask(this.engine, { kind: 'read', read: task.read }, 'read', this.limits.querySeconds);
+  /** Resolves when the engine is free, or another one is to take its place. */
+  private async carryOutRead(task: ReadTask): Promise<void> {
+    const { engine } = this;
+    if (engine === undefined || task.signal.aborted) return;
     // It may show a write that is not on disk yet.
-    this.journalOf()
-      .flushed()
-      .then(
-        () => task.resolve(body),
-        (error) => task.reject(this.diskFailure(error)),
-      );
+    const durable = this.journalOf().flushed();
+    durable.catch(() => undefined);
+    const answered = this.ask(engine, { kind: 'read', read: task.read }, 'read', this.limits.querySeconds).then(
+      ({ body }) =>
+        void durable.then(
+          () => task.resolve(body),
+          (error) => task.reject(this.diskFailure(error)),
+        ),
+      (error) => task.reject(failureOf(error, 'failed', 'The store failed')),
+    );
+    const why = await this.interruption(task.signal, answered);
+    if (why === undefined) return;
+    if (why === 'left') return this.discard();
+    if (2 * this.memoryBytes > this.limits.memoryBytes) {
+      await engine.end('a write waited for it, and EMBEDDED_MEMORY_MB has no room for a second engine beside it');
+      return this.discard();
+    }
+    await this.detached?.end('a write waited for another query, and one query at a time is kept beside writes');
+    this.detached = engine;
+    this.engine = undefined;
+    const end = (): void => {
+      if (this.detached === engine) this.detached = undefined;
+      void engine.end();
+    };
+    task.signal.addEventListener('abort', end);
+    void answered.then(end);
   }
 
-  private async carryOutWrite(task: Extract<Task, { kind: 'write' }>): Promise<void> {
+  /** Why a query is interrupted; undefined: it is answered. */
+  private async interruption(signal: AbortSignal, answered: Promise<void>): Promise<'left' | 'write' | undefined> {
+    const until = performance.now() + LEAST_PATIENCE_MS + this.memoryBytes / LOADED_BYTES_A_MS;
+    let timer: NodeJS.Timeout | undefined;
+    const interrupted = new Promise<'left' | 'write'>((resolve) => {
+      const consider = (): void => {
+        clearTimeout(timer);
+        const waitMs = until - performance.now();
+        if (waitMs > 0) timer = setTimeout(consider, waitMs);
+        else if (signal.aborted) resolve('left');
+        else if (this.queue.hasWrites) resolve('write');
+      };
+      this.considerInterruption = consider;
+      signal.addEventListener('abort', consider);
+      consider();
+    });
+    try {
+      return await Promise.race([answered.then(() => undefined), interrupted]);
+    } finally {
+      clearTimeout(timer);
+      this.considerInterruption = undefined;
+    }
+  }
+
+  private async carryOutWrite(task: Extract<WriteTask, { kind: 'write' }>): Promise<void> {
     const { write, body } = task;
     const seconds = write.kind === 'update' ? this.limits.updateSeconds : 0;
     const { created, repeatable, memoryBytes } = await this.ask(this.engine, { kind: 'write', write, body }, 'written', seconds);
+    this.memoryBytes = memoryBytes;
     if (memoryBytes > this.limits.memoryBytes) {
       await this.discard();
       const megabytes = (bytes: number): number => Math.round(bytes / 1e6);
@@ -313,6 +400,7 @@ function damageText({ places, more, records, statements }: DamageReport, manifes
   return `${what}; ${number(quads)} statements can be read. ${places.join('; ')}${more > 0 ? `; and ${number(more)} more` : ''}`;
 }
 
+const hasLeft = (): StoreFailure => new StoreFailure('failed', 'The client has left');
 const closing = (): StoreFailure => new StoreFailure('failed', 'The store is closing');
 
 function failureOf(error: unknown, reason: Reason, what: string): StoreFailure {

@@ -2,3 +2,6 @@
 
 /** Why a request was refused, for programs: two reasons have the status 507. */
 export const REASON_HEADER = 'quadmill-reason';
+
+/** By which the embedded store tells the callers of its process apart; absent: the process itself. */
+export const CALLER_HEADER = 'quadmill-caller';

@@ -28,7 +28,7 @@ port.on('message', (message: ToEngine) => {
 function carryOut(message: ToEngine): FromEngine {
   switch (message.kind) {
     case 'open':
-      return { kind: 'opened', ...loadFiles(triples, message.files), quads: triples.store.size };
+      return { kind: 'opened', ...loadFiles(triples, message.files), quads: triples.store.size, memoryBytes: memoryBytes() };
     case 'read':
       return { kind: 'read', body: Buffer.from(triples.read(message.read)) };
     case 'write': {

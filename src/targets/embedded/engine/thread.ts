@@ -6,7 +6,8 @@ import type { FromEngine, ToEngine } from '../messages.ts';
 export interface Engine {
   /** One message at a time. After `limitSeconds` (0: never) the thread is ended. Never rejects. */
   ask(message: ToEngine, limitSeconds: number): Promise<FromEngine>;
-  end(): Promise<void>;
+  /** What runs fails as one that takes too long, with `why`. */
+  end(why?: string): Promise<void>;
 }
 
 export function startEngine(): Engine {
@@ -43,7 +44,8 @@ export function startEngine(): Engine {
         thread.postMessage(question);
       });
     },
-    async end() {
+    async end(why) {
+      if (why !== undefined) fail('time', why);
       await thread.terminate();
     },
   };

@@ -1,20 +1,21 @@
 /** The HTTP server of the embedded store, on the loopback interface. Only its own process knows the login. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { REASON_HEADER } from '../../sparql/headers.ts';
+import { CALLER_HEADER, REASON_HEADER } from '../../sparql/headers.ts';
 import type { Reason, StoreThreadData } from '../messages.ts';
-import { StoreFailure, type StoreSupervisor } from '../store.ts';
+import { type Reader, StoreFailure, type StoreSupervisor } from '../store.ts';
 import { ProtocolError, parseRequest, type StoreRequest } from './protocol.ts';
 
 export const STORE_PATH = '/sparql';
 
-const STATUS: Readonly<Record<Reason, number>> = { invalid: 400, missing: 404, time: 504, memory: 507, disk: 507, failed: 503 };
+const STATUS: Readonly<Record<Reason, number>> = { invalid: 400, missing: 404, time: 504, memory: 507, disk: 507, busy: 429, failed: 503 };
 const PROLOGUE: Readonly<Record<Reason, string>> = {
   invalid: '',
   missing: '',
   time: 'The request was stopped: ',
   memory: 'The store does not have enough memory: ',
   disk: 'The disk of the store cannot be written: ',
+  busy: '',
   failed: '',
 };
 /** How long an idle connection stays open: longer than clients keep theirs, so that no request meets a closing connection. */
@@ -28,7 +29,11 @@ export function makeStoreServer(supervisor: StoreSupervisor, { login, limits }: 
   // Shared by the bodies of concurrent requests.
   const room = { bytes: 2 * limits.bodyBytes };
   const server = createServer((request, response) => {
-    answer(supervisor, request, { guard, room, limitBytes: limits.bodyBytes })
+    const left = new AbortController();
+    response.once('close', () => {
+      if (!response.writableEnded) left.abort();
+    });
+    answer(supervisor, request, { guard, room, limitBytes: limits.bodyBytes, left: left.signal })
       .catch((error: unknown) => {
         // The rest of a body is dropped, so that the client reads the answer and the connection can be reused.
         request.resume();
@@ -48,6 +53,8 @@ interface Context {
   /** Bytes that request bodies may still use. */
   readonly room: { bytes: number };
   readonly limitBytes: number;
+  /** Aborted when the client has left. */
+  readonly left: AbortSignal;
 }
 
 interface Reply {
@@ -56,7 +63,7 @@ interface Reply {
   readonly body?: string | Uint8Array;
 }
 
-async function answer(supervisor: StoreSupervisor, request: IncomingMessage, { guard, room, limitBytes }: Context): Promise<Reply> {
+async function answer(supervisor: StoreSupervisor, request: IncomingMessage, { guard, room, limitBytes, left }: Context): Promise<Reply> {
   guard(request);
   const [path, search] = splitOnce(request.url ?? '', '?');
   if (path !== STORE_PATH) throw new ProtocolError(404, `There is nothing at ${path}; the store is at ${STORE_PATH}`);
@@ -71,16 +78,16 @@ async function answer(supervisor: StoreSupervisor, request: IncomingMessage, { g
       accept: request.headers.accept,
       body: body.bytes,
     });
-    return await carryOut(supervisor, parsed);
+    return await carryOut(supervisor, parsed, { caller: String(request.headers[CALLER_HEADER] ?? ''), signal: left });
   } finally {
     room.bytes += body.taken;
   }
 }
 
-async function carryOut(supervisor: StoreSupervisor, request: StoreRequest): Promise<Reply> {
+async function carryOut(supervisor: StoreSupervisor, request: StoreRequest, reader: Reader): Promise<Reply> {
   if (request.kind === 'read') {
     const contentType = /^text\//.test(request.contentType) ? `${request.contentType}; charset=utf-8` : request.contentType;
-    return { status: 200, headers: { 'Content-Type': contentType, Vary: 'Accept' }, body: await supervisor.read(request.read) };
+    return { status: 200, headers: { 'Content-Type': contentType, Vary: 'Accept' }, body: await supervisor.read(request.read, reader) };
   }
   const { created } = await supervisor.write(request.write, request.body);
   return { status: created ? 201 : 204, headers: {} };
@@ -137,7 +144,7 @@ function refusal(error: unknown): Reply {
   if (error instanceof ProtocolError)
     return { status: error.status, headers: { ...headers, ...error.headers }, body: `${error.message}\n` };
   if (error instanceof StoreFailure) {
-    const retry: Record<string, string> = error.reason === 'failed' ? { 'Retry-After': '2' } : {};
+    const retry: Record<string, string> = error.reason === 'failed' || error.reason === 'busy' ? { 'Retry-After': '2' } : {};
     return {
       status: STATUS[error.reason],
       headers: { ...headers, ...retry, [REASON_HEADER]: error.reason },

@@ -222,6 +222,79 @@ describe('limits', () => {
     expect(await one.count()).toBe(20_001);
   });
 
+  const CARTESIAN = `SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ${ENDLESS} }`;
+  const seconds = async (work: Promise<unknown>): Promise<number> => {
+    const began = performance.now();
+    await work;
+    return (performance.now() - began) / 1_000;
+  };
+
+  test('a write does not wait for the queries that take long', async () => {
+    const one = await open({ querySeconds: 20 });
+    await one.add(many(20_000, 'x'));
+    const queries = [one.query(CARTESIAN), one.query(CARTESIAN), one.query(CARTESIAN)];
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    // Behind all of them it would be 60 seconds.
+    expect(await seconds(one.add('<urn:after> <urn:p> "1" .\n'))).toBeLessThan(15);
+    expect((await Promise.all(queries)).map(({ status }) => status)).toEqual([504, 504, 504]);
+    expect(await one.count()).toBe(20_001);
+  }, 120_000);
+
+  test('the query that runs goes on beside the write, and shows the state before it', async () => {
+    const one = await open({ querySeconds: 100 });
+    await one.add(many(20_000, 'x'));
+    // Two million digests: long, but it ends.
+    const digests = 'FILTER(STRLEN(?c) < 4 && !CONTAINS(SHA512(CONCAT(?c, ?f)), "zz"))';
+    const long = one.query(`SELECT (COUNT(*) AS ?n) WHERE { ?a <urn:p> ?c . ?d <urn:p> ?f . ${digests} }`, 'text/csv');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const first = await Promise.race([one.add('<urn:after> <urn:p> "x" .\n').then(() => 'the write'), long.then(() => 'the query')]);
+    expect(first).toBe('the write');
+    expect(await one.count()).toBe(20_001);
+    const answer = await long;
+    expect([answer.status, (await answer.text()).trim().split(/\s+/)[1]]).toEqual([200, String(100 * 20_000)]);
+  }, 120_000);
+
+  test('a query is ended for a write where memory has no room for both', async () => {
+    const one = await open({ querySeconds: 60, memoryBytes: 20_000_000 });
+    await one.add(many(20_000, 'x'));
+    const query = one.query(CARTESIAN);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await seconds(one.add('<urn:after> <urn:p> "1" .\n'))).toBeLessThan(15);
+    const answer = await query;
+    expect([answer.status, await answer.text()]).toEqual([504, expect.stringContaining('a write waited for it')]);
+    expect(await one.count()).toBe(20_001);
+  }, 60_000);
+
+  test('queries end when their client leaves, whether they run or wait', async () => {
+    const one = await open({ querySeconds: 300 });
+    await one.add(many(20_000, 'x'));
+    const leave = new AbortController();
+    const init = { ...send('POST', 'application/sparql-query', CARTESIAN), signal: leave.signal };
+    const left = [one.ask('', init), one.ask('', init), one.ask('', init)].map((query) => query.catch((error: Error) => error.name));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    leave.abort();
+    expect(await Promise.all(left)).toEqual(['AbortError', 'AbortError', 'AbortError']);
+    // A query behind them.
+    expect(await seconds(one.count())).toBeLessThan(15);
+  }, 60_000);
+
+  test('a caller may have 16 queries that wait; another one is refused, and other callers are not', async () => {
+    const one = await open({ querySeconds: 3 });
+    await one.add(many(20_000, 'x'));
+    const as = (caller: string, query: string): Promise<Response> =>
+      one.ask('', {
+        ...send('POST', 'application/sparql-query', query),
+        headers: { 'content-type': 'application/sparql-query', 'quadmill-caller': caller },
+      });
+    const running = as('vic', CARTESIAN);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const waiting = Array.from({ length: 20 }, () => as('vic', 'ASK {}'));
+    const other = as('oli', 'ASK {}');
+    const statuses = (await Promise.all([running, ...waiting])).map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array<number>(16).fill(200), 429, 429, 429, 429, 504]);
+    expect((await other).status).toBe(200);
+  }, 60_000);
+
   test('a query that nests too deeply fails alone', async () => {
     const one = await open({});
     await one.add(SMALL);
