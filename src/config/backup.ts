@@ -92,11 +92,11 @@ async function assertReplaceable(path: string, s3: S3Access): Promise<void> {
   let found: unknown;
   try {
     // A pipe would be waited for.
-    if (!isObjectUrl(path) && (await stat(path)).isFile() === false) throw new Error('it is not a file');
+    if (!isObjectUrl(path) && !(await stat(path)).isFile()) throw new Error('it is not a file');
     found = JSON.parse(await readText(path, MAX_BYTES, { workingDirectory: '/', reach: undefined, s3 }));
   } catch (error) {
-    if ((error instanceof Fault && error.code === 'source/missing') || (error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    found = undefined;
+    // Nothing is there.
+    if (['source/missing', 'ENOENT', 'ENOTDIR'].includes((error as { readonly code?: string }).code ?? '')) return;
   }
   if ((found as Partial<Backup> | null | undefined)?.format === FORMAT) return;
   throw new Fault('config/invalid', `${path} is not a backup of a configuration, and is not overwritten`, {

@@ -181,10 +181,11 @@ export const common = (service: Service, key: 'serviceTransformerConfig' | 'serv
         body: { location: expect.stringContaining('backup/config.json') },
       });
     },
-    bad: async ({ ask, set }: Endpoints) => {
-      await set('CONFIG_BACKUP', '/proc/nowhere/config.json');
+    bad: async ({ ask, set, at }: Endpoints) => {
+      const below = at('backup/config.json/is-no-directory.json');
+      await set('CONFIG_BACKUP', below);
       const { status, body } = await ask('PUT', '/uploadConfigBackup');
-      expect([status >= 400, body.detail]).toEqual([true, expect.stringContaining('/proc/nowhere')]);
+      expect([status >= 400, body.detail]).toEqual([true, expect.stringContaining(below)]);
     },
   },
   'GET /license': {
