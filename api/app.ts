@@ -121,7 +121,8 @@ async function serve(
 
 async function answer(context: Context, { route, service, prefix }: MountedRoute, input: Input, guard: Guard, api: Api): Promise<void> {
   const changes = route.hasSideEffects === true || !['GET', 'HEAD'].includes(context.method);
-  const access: Access | undefined = route.role === undefined ? undefined : await guard.admit(context.req, { changes });
+  const access: Access | undefined =
+    route.role === undefined ? undefined : await guard.admit(context.req, { changes, works: changes || route.isQuery === true });
   const actor = route.role === undefined ? 'anonymous' : (access?.require(route.role) ?? '');
   const given = {
     query: new URLSearchParams(context.querystring),
@@ -178,6 +179,12 @@ function originOf(context: Context): string {
   return `${proto === 'https' || proto === 'http' ? proto : context.protocol}://${context.host}`;
 }
 
+/** Node takes the first of several, a proxy before it perhaps another. @see https://www.rfc-editor.org/rfc/rfc9112#section-3.2 */
+function assertOneHost({ req: { rawHeaders } }: Context): void {
+  if (rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length > 1)
+    throw new RequestFault('request/malformed', 'The request has several Host headers');
+}
+
 /** Outermost middleware: sets the request id, turns errors into problem answers, and records metrics. */
 async function answerAndObserve(context: Context, next: () => Promise<unknown>, api: Api): Promise<void> {
   const started = performance.now();
@@ -187,6 +194,7 @@ async function answerAndObserve(context: Context, next: () => Promise<unknown>, 
   context.set(SECURITY_HEADERS);
   if (context.secure) context.set('Strict-Transport-Security', 'max-age=31536000');
   try {
+    assertOneHost(context);
     await next();
   } catch (error) {
     const fault = faultOf(error);

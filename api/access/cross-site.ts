@@ -9,6 +9,8 @@ export type RequestHeaders = Readonly<Record<string, string | string[] | undefin
 export interface CrossSiteCheck {
   /** Whether the request changes something. */
   readonly changes: boolean;
+  /** Whether the request makes the service work, as a query does. Default: if it changes something. */
+  readonly works?: boolean;
   /** Whether requests need tokens, which a page of another site does not have. */
   readonly tokens: boolean;
 }
@@ -17,11 +19,12 @@ export interface CrossSiteCheck {
  * - `Sec-Fetch-Site` tells the site. Browsers send it over TLS and to this machine.
  * - Over plain HTTP to another machine they do not: there `Origin` and `Referer` tell it, both of which a page can suppress. Without tokens, a
  *   change is then refused to every browser that does not say that its page is ours.
+ * - `none` is an address that was typed, or a link of another program, such as a mail: without tokens it starts, changes and queries nothing.
  *
  * @throws Fault request/forbidden
  * @see https://www.w3.org/TR/fetch-metadata/
  */
-export function refuseCrossSite(headers: RequestHeaders, { changes, tokens }: CrossSiteCheck): void {
+export function refuseCrossSite(headers: RequestHeaders, { changes, tokens, works = changes }: CrossSiteCheck): void {
   if (tokens && !changes) return;
   const site = headers['sec-fetch-site'];
   const own = String(headers.host ?? '').toLowerCase();
@@ -29,6 +32,15 @@ export function refuseCrossSite(headers: RequestHeaders, { changes, tokens }: Cr
     throw new RequestFault('request/forbidden', 'The service does not answer to the pages of other sites', {
       hint: 'Ask it from a program, with a token of API_TOKENS where tokens are in use',
     });
+  }
+  if (works && !tokens && site === 'none') {
+    throw new RequestFault(
+      'request/forbidden',
+      'Without tokens the service starts, changes and queries nothing by an address that a browser opens',
+      {
+        hint: 'Ask from a program such as curl, or use the studio',
+      },
+    );
   }
   const isTold = [site, headers.origin, headers.referer].some((header) => header !== undefined && header !== '');
   if (changes && !tokens && !isTold && /^Mozilla\//.test(String(headers['user-agent'] ?? ''))) {

@@ -21,7 +21,7 @@ export interface Guard {
    */
   admit(
     request: Pick<IncomingMessage, 'headers' | 'socket'>,
-    asked: { readonly changes: boolean; readonly authorization?: string },
+    asked: { readonly changes: boolean; readonly works?: boolean; readonly authorization?: string },
   ): Promise<Access>;
 }
 
@@ -66,9 +66,9 @@ export function makeGuard(options: GuardOptions, limits: () => Limits): Guard {
 
   if (!hasTokens) {
     return {
-      async admit({ headers, socket }, { changes }) {
+      async admit({ headers, socket }, { changes, works = changes }) {
         if (!options.ALLOW_ANONYMOUS) refuseOtherNames(headers);
-        refuseCrossSite(headers, { changes, tokens: false });
+        refuseCrossSite(headers, { changes, works, tokens: false });
         // Programs of this machine are not each other's enemies.
         if (!isLoopback(options.HOST)) countRequest(addressOf(socket.remoteAddress, forwardedFor(headers)));
         return ANONYMOUS;

@@ -31,7 +31,7 @@ export function sparqlRoutes(api: Api): readonly Route[] {
     method: HttpMethod,
     role: Route['role'],
     summary: string,
-    more: Pick<Route, 'parameters' | 'body' | 'replies'>,
+    more: Pick<Route, 'parameters' | 'body' | 'replies' | 'isQuery'>,
   ): Route => ({
     method,
     path: '/sparql',
@@ -44,6 +44,7 @@ export function sparqlRoutes(api: Api): readonly Route[] {
   const body = { type: 'application/n-quads', schema: { type: 'string' }, required: true } as const;
   return [
     route('GET', 'viewer', 'Answers a SPARQL query, or gives a graph or the dataset of the embedded store', {
+      isQuery: true,
       parameters: [{ name: 'query', in: 'query', description: 'SPARQL 1.1 query' }, ...DATASET, ...GRAPHS],
       replies: {
         200: { description: 'The answer, in the format that Accept asks for', type: 'application/sparql-results+json', schema: {} },

@@ -96,7 +96,7 @@ export async function openRuns(
   const queues = services.map(queueOf);
   /** An id does not say of which service the run is. */
   const find = async (id: string): Promise<RunJob | undefined> =>
-    (await Promise.all(queues.map((queue) => queue.getJob(id)))).find((job) => job !== undefined);
+    isRunId(id) ? (await Promise.all(queues.map((queue) => queue.getJob(id)))).find((job) => job !== undefined) : undefined;
   /** Opened on demand: every listener receives the events of all runs, and workers need none. */
   let opening: Promise<ResultListeners> | undefined;
   let opened: ResultListeners | undefined;
@@ -380,6 +380,9 @@ async function liveState(job: RunJob): Promise<RunState> {
       return 'running';
   }
 }
+
+/** The queue has other things under names such as `meta` and `events`. */
+const isRunId = (id: string): boolean => /^[rk][0-9a-f]{20,64}$/.test(id);
 
 /** The run id for an idempotency key. */
 export function runIdOfKey(service: string, key: string): string {

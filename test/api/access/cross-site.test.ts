@@ -4,21 +4,23 @@ import { type CrossSiteCheck, refuseCrossSite } from '../../../api/access/cross-
 
 const READS = { changes: false, tokens: false };
 const CHANGES = { changes: true, tokens: false };
+const QUERIES = { changes: false, works: true, tokens: false };
 const READS_BY_TOKEN = { changes: false, tokens: true };
 const CHANGES_BY_TOKEN = { changes: true, tokens: true };
-const ALL = [READS, CHANGES, READS_BY_TOKEN, CHANGES_BY_TOKEN];
+const ALL = [READS, CHANGES, QUERIES, READS_BY_TOKEN, CHANGES_BY_TOKEN];
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
 
 test.each<[string, Readonly<Record<string, string>>, readonly CrossSiteCheck[]]>([
   ['a program', {}, []],
   ['curl', { 'user-agent': 'curl/8.0' }, []],
-  ['another site', { 'sec-fetch-site': 'cross-site' }, [READS, CHANGES, CHANGES_BY_TOKEN]],
-  ['another name of the same site', { 'sec-fetch-site': 'same-site' }, [READS, CHANGES, CHANGES_BY_TOKEN]],
+  ['another site', { 'sec-fetch-site': 'cross-site' }, [READS, CHANGES, QUERIES, CHANGES_BY_TOKEN]],
+  ['another name of the same site', { 'sec-fetch-site': 'same-site' }, [READS, CHANGES, QUERIES, CHANGES_BY_TOKEN]],
   ['its own pages', { ...BROWSER, 'sec-fetch-site': 'same-origin', origin: 'https://mill.example:8080' }, []],
-  ['the address bar', { ...BROWSER, 'sec-fetch-site': 'none' }, []],
-  ['an old browser, from another origin', { origin: 'https://evil.example' }, [READS, CHANGES, CHANGES_BY_TOKEN]],
-  ['another port', { origin: 'https://mill.example:9090' }, [READS, CHANGES, CHANGES_BY_TOKEN]],
-  ['an origin that is not told', { origin: 'null' }, [READS, CHANGES, CHANGES_BY_TOKEN]],
+  ['the address bar, or a link in a mail', { ...BROWSER, 'sec-fetch-site': 'none' }, [CHANGES, QUERIES]],
+  ['the address bar of a browser with another name', { 'sec-fetch-site': 'none' }, [CHANGES, QUERIES]],
+  ['an old browser, from another origin', { origin: 'https://evil.example' }, [READS, CHANGES, QUERIES, CHANGES_BY_TOKEN]],
+  ['another port', { origin: 'https://mill.example:9090' }, [READS, CHANGES, QUERIES, CHANGES_BY_TOKEN]],
+  ['an origin that is not told', { origin: 'null' }, [READS, CHANGES, QUERIES, CHANGES_BY_TOKEN]],
   ['an image in a page of another site', { referer: 'https://evil.example/page' }, [CHANGES, CHANGES_BY_TOKEN]],
   ['an image in a page of its own', { referer: 'https://mill.example:8080/queues/' }, []],
   ['a browser that tells nothing', BROWSER, [CHANGES]],

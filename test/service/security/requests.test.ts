@@ -153,6 +153,31 @@ test.each([
   expect(answer.headers.get('x-powered-by')).toBeNull();
 });
 
+test('several Host headers are no request', async () => {
+  const end = 'Connection: close\r\n\r\n';
+  for (const hosts of ['Host: localhost\r\nHost: evil.example\r\n', 'Host: localhost\r\nhost: localhost\r\n'])
+    expect(await raw(`GET ${GET} HTTP/1.1\r\n${hosts}Authorization: Bearer ${ADMIN}\r\n${end}`).closed).toMatch(/^HTTP\/1\.1 400 /);
+  expect(await raw(`GET /queues/ HTTP/1.1\r\nHost: a\r\nHost: b\r\n${end}`).closed).toMatch(/^HTTP\/1\.1 400 /);
+  expect(await raw(`GET ${GET} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${ADMIN}\r\n${end}`).closed).toMatch(
+    /^HTTP\/1\.1 200 /,
+  );
+});
+
+test.each(['meta', 'events', 'wait', 'completed', 'id', 'marker', 'stalled-check', `r${'0'.repeat(32)}`, `r${'0'.repeat(32)}:lock`])(
+  'there is no run %s',
+  async (id) => {
+    for (const [method, more] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['GET', '/output/1'],
+    ] as const)
+      expect(await ask(`${service.url}/semi-structured-transformer/runs/${id}${more}`, { method, headers: bearer })).toMatchObject({
+        status: 404,
+        body: { code: 'request/not-found' },
+      });
+  },
+);
+
 test('a page of another site changes nothing by GET, also with a token', async () => {
   const headers = { ...bearer, 'sec-fetch-site': 'cross-site' };
   for (const path of [
