@@ -5,13 +5,15 @@ const HIDDEN = '******';
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g;
 /** `//user:password@`, anywhere in the text. */
 const USER_INFO = /(\/\/[^/?#@:\s]*:)[^/?#\s]*(?=@)/g;
+/** `jdbc:oracle:thin:user/password@`. */
+const ORACLE_LOGIN = /(jdbc:oracle:\w+:[^\s/@]*\/)[^\s]*(?=@)/gi;
 /**
- * `name=value` with a secret-looking name, at the beginning or after a parameter separator. A value ends before the next `&` or `;name=`;
+ * `name=value` with a secret-looking name, at the beginning or after a parameter separator, in a fragment too. A value ends before the next `&` or `;name=`;
  * except in JDBC URLs, which have no fragment, also before `#`.
  */
 const secretIn = (ends: string): RegExp =>
   new RegExp(
-    `(^|[?&;\\s(,])([\\w.-]*(?:pass|pwd|secret|token|credential|signature|auth)[\\w.-]*|sig|[\\w.-]*key(?:[-_]?id)?)=(?:(?!;[\\w.-]+=)[^${ends}])*`,
+    `(^|[?#&;\\s(,])([\\w.-]*(?:pass|pwd|secret|token|credential|signature|auth)[\\w.-]*|sig|[\\w.-]*key(?:[-_]?id)?)=(?:(?!;[\\w.-]+=)[^${ends}])*`,
     'gi',
   );
 const SECRET = secretIn('&#\\s');
@@ -20,5 +22,9 @@ const SECRET_OF_JDBC = secretIn('&\\s');
 /** The text without passwords of URLs, without private keys, and without values of parameters that have secret-looking names. */
 export function redact(text: string): string {
   const secret = /jdbc:/i.test(text) ? SECRET_OF_JDBC : SECRET;
-  return text.replace(PRIVATE_KEY, HIDDEN).replace(USER_INFO, `$1${HIDDEN}`).replace(secret, `$1$2=${HIDDEN}`);
+  return text
+    .replace(PRIVATE_KEY, HIDDEN)
+    .replace(USER_INFO, `$1${HIDDEN}`)
+    .replace(ORACLE_LOGIN, `$1${HIDDEN}`)
+    .replace(secret, `$1$2=${HIDDEN}`);
 }

@@ -137,8 +137,9 @@ export interface Login {
 }
 
 /** The login for an address: of the entries that it lies under, the longest path comes first for each header and parameter. */
-export function loginFor({ origin, pathname }: URL, logins: readonly SourceLogin[]): Login {
-  const fitting = logins.filter((login) => login.origin === origin && liesUnder(pathname, login.path));
+export function loginFor(address: URL, logins: readonly SourceLogin[]): Login {
+  const paths = readingsOf(address);
+  const fitting = logins.filter(({ origin, path }) => origin === address.origin && paths.every((one) => liesUnder(one, path)));
   fitting.sort((a, b) => a.path.length - b.path.length);
   const headers = new Map<string, string>();
   const parameters = new Map<string, string>();
@@ -150,6 +151,25 @@ export function loginFor({ origin, pathname }: URL, logins: readonly SourceLogin
     else if (sends.kind === 'header' && sends.name === 'authorization') grant = undefined;
   }
   return { headers: Object.fromEntries(headers), parameters: [...parameters], grant };
+}
+
+/** Decoded as often as servers and proxies on the way may do it. */
+const MOST_DECODINGS = 3;
+
+/**
+ * The path as it is written, and as it is where encoded slashes, backslashes and dots are taken for steps: `/own/..%2Fother` is `/other` for some
+ * servers.
+ */
+function readingsOf({ origin, pathname }: URL): readonly string[] {
+  const readings = [pathname];
+  for (let path = pathname; readings.length <= MOST_DECODINGS; ) {
+    const decoded = path.replace(/%(25|2e|2f|5c)/gi, (escape) => decodeURIComponent(escape));
+    if (decoded === path) break;
+    path = decoded;
+    // Two slashes at the beginning would name a host.
+    readings.push(new URL(`${origin}/.${path.replaceAll('\\', '/')}`).pathname);
+  }
+  return readings;
 }
 
 const liesUnder = (pathname: string, path: string): boolean =>

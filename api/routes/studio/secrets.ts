@@ -2,10 +2,21 @@
 import { Fault } from '../../../src/core/fault.ts';
 
 /**
- * `d2rq:password` with any prefix or written out, the login of YARRRML's sources, a parameter of a JDBC URL, and the login of a URL. Rather too
- * often than too rarely.
+ * `d2rq:password` with any prefix or written out, the login of YARRRML's sources, a parameter of a JDBC URL or of an address in one, the login of a
+ * URL, and that of Oracle's URLs. Rather too often than too rarely.
  */
-const PASSWORD = /[:#]password\b|\bcredentials\s*:|[?&;]password=|\/\/[^\s/"'<>@]*:[^\s/"'<>@]*@/i;
+const PASSWORD = new RegExp(
+  [
+    /[:#]password\b/,
+    /\bcredentials\s*:/,
+    /[?&;,(]\s*(?:password\d?|pwd)\s*=/,
+    /\/\/[^\s/"'<>@]*:[^\s/"'<>@]*@/,
+    /jdbc:oracle:\w+:[^\s@]*\/[^@]*@/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+);
 
 /** @throws Fault request/invalid — a password stands in one of the texts; the message does not repeat it */
 export function assertNoPassword(...texts: readonly string[]): void {

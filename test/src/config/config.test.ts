@@ -187,6 +187,12 @@ describe('the document', () => {
     ['postgres://u:p:w@host/db', 'postgres://u:******@host/db'],
     ['jdbc:mysql://host/db?user=u&password=p', 'jdbc:mysql://host/db?user=u&password=******'],
     ['http://host/a:b@c', 'http://host/a:b@c'],
+    ['https://host/x#access_token=abc&state=1', 'https://host/x#access_token=******&state=1'],
+    ['https://host/x?a=1#sig=abc', 'https://host/x?a=1#sig=******'],
+    ['book.xlsx#Sheet 1', 'book.xlsx#Sheet 1'],
+    ['jdbc:oracle:thin:scott/tiger@//h:1521/s', 'jdbc:oracle:thin:scott/******@//h:1521/s'],
+    ['jdbc:oracle:thin:scott/ti@ger/x@(DESCRIPTION=(ADDRESS=(HOST=h)))', 'jdbc:oracle:thin:scott/******@(DESCRIPTION=(ADDRESS=(HOST=h)))'],
+    ['jdbc:oracle:thin:@//h:1521/s', 'jdbc:oracle:thin:@//h:1521/s'],
   ])('shows %s as %s', (url, shown) => {
     expect(redact(url)).toBe(shown);
   });
