@@ -152,15 +152,15 @@ async function* guard(
   chunks: AsyncIterable<Uint8Array>,
   inputBytes: number,
   inflationRatio: number,
-  { packedBytes = Number.POSITIVE_INFINITY }: RawInput,
+  { packedBytes = () => Number.POSITIVE_INFINITY }: RawInput,
   name: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const most = Math.max(INFLATION_FLOOR_BYTES, packedBytes * boundOf(inflationRatio));
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
     if (bytes > boundOf(inputBytes)) throw inputBytesFault(inputBytes, { input: name });
-    if (bytes > most) throw inflationFault(inflationRatio, { input: name });
+    if (bytes > INFLATION_FLOOR_BYTES && bytes > packedBytes() * boundOf(inflationRatio))
+      throw inflationFault(inflationRatio, { input: name });
     yield chunk;
   }
 }

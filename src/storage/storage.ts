@@ -30,8 +30,8 @@ export interface RawInput {
   readonly chunks: AsyncGenerator<Uint8Array, void, undefined>;
   readonly close: () => Promise<void>;
   readonly sizeBytes: number | undefined;
-  /** Number of bytes received over the network for `chunks`, if the protocol itself decompresses and they are known. */
-  readonly packedBytes?: number;
+  /** Number of bytes that were received so far over the network for `chunks`, if the protocol itself decompresses. */
+  readonly packedBytes?: () => number;
   readonly mediaType: string | undefined;
   /** The encoding that a server says, as it writes it. */
   readonly charset?: string | undefined;

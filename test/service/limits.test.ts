@@ -4,7 +4,7 @@ import { readdir, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import type { TransformRequest } from '../../queues/jobs.ts';
@@ -197,15 +197,25 @@ describe('a run ends with the fault of its limit:', () => {
     expect(told).toContain('aise MAX_RECORD_BYTES (--max-record-mb)');
   });
 
-  test.each<[name: string, limits: Partial<RunLimits>, limit: Limit]>([
-    ['unpacks to too much', { inflationRatio: 200 }, 'MAX_INFLATION_RATIO'],
-    ['has too many bytes', { inputBytes: 1_000_000 }, 'MAX_INPUT_BYTES'],
+  const RATIO = { inflationRatio: 200 };
+  const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
+  test.each<[name: string, limits: Partial<RunLimits>, limit: Limit, encoding: 'gzip' | 'br' | 'deflate', chunked: boolean]>([
+    ['unpacks to too much', RATIO, 'MAX_INFLATION_RATIO', 'gzip', false],
+    ['has too many bytes', { inputBytes: 1_000_000 }, 'MAX_INPUT_BYTES', 'gzip', false],
+    ['unpacks to too much', RATIO, 'MAX_INFLATION_RATIO', 'gzip', true],
+    ['unpacks to too much', RATIO, 'MAX_INFLATION_RATIO', 'br', true],
+    ['unpacks to too much', RATIO, 'MAX_INFLATION_RATIO', 'deflate', true],
+    ['has too many bytes', { inputBytes: 1_000_000 }, 'MAX_INPUT_BYTES', 'br', true],
   ])(
-    'a response that a server has packed and that %s',
-    async (_, limits, limit) => {
-      const packed = bomb(10);
+    'a response that a server has packed and that %s (%j, %s, %s, in chunks: %s)',
+    async (_, limits, limit, encoding, chunked) => {
+      const lines = Buffer.alloc(80 * 2 ** 20, 10);
+      const packed = { gzip: () => bomb(10), deflate: () => deflateSync(lines, { level: 1 }), br: () => brotliCompressSync(lines, FAST) }[
+        encoding
+      ]();
+      const length = chunked ? {} : { 'content-length': packed.length };
       const server = createServer((_request, response) => {
-        response.writeHead(200, { 'content-type': 'text/csv', 'content-encoding': 'gzip', 'content-length': packed.length }).end(packed);
+        response.writeHead(200, { 'content-type': 'text/csv', 'content-encoding': encoding, ...length }).end(packed);
       });
       await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
       try {

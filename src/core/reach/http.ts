@@ -3,7 +3,7 @@
  * undici. Callers decide what a status means, and whether to try again after an error.
  */
 import type { Duplex, Readable } from 'node:stream';
-import { Agent, buildConnector, fetch, type Response } from 'undici';
+import { Agent, buildConnector, DecoratorHandler, type Dispatcher, fetch, type Response } from 'undici';
 import { Fault } from '../fault.ts';
 import { lookupWithin, portOf, type Reach } from './reach.ts';
 
@@ -83,12 +83,14 @@ export class HttpClient {
    * @throws Fault request/forbidden — a host that may not be reached
    */
   async fetch(url: URL, headers: Readonly<Record<string, string>>, form: string | undefined, signal: AbortSignal): Promise<Response> {
-    const request = { headers, signal, redirect: 'manual', dispatcher: this.#agent } as const;
+    const received = { bytes: 0 };
+    const request = { headers, signal, redirect: 'manual', dispatcher: this.#agent.compose(counting(received)) } as const;
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     const posted = form === undefined ? {} : { headers: { ...headers, ...type }, method: 'POST', body: form };
     try {
       const answer = await fetch(url, { ...request, ...posted });
       if (answer.body !== null) answerOf.set(answer.body, answer);
+      receivedOf.set(answer, received);
       return answer;
     } catch (error) {
       const { cause } = error as Error;
@@ -99,6 +101,36 @@ export class HttpClient {
   /** Ends all connections, and the requests on them. */
   close(): Promise<void> {
     return this.#agent.destroy();
+  }
+}
+
+/** Bytes of the body of an answer of `fetch` that have come so far, as they were sent. */
+export const receivedBytes = (answer: Response): number => receivedOf.get(answer)?.bytes ?? 0;
+
+const receivedOf = new WeakMap<Response, { readonly bytes: number }>();
+
+const counting =
+  (received: { bytes: number }): Dispatcher.DispatcherComposeInterceptor =>
+  (dispatch) =>
+  (options, handler) =>
+    dispatch(options, new CountingHandler(handler, received) as Dispatcher.DispatchHandler);
+
+/** Its types do not say which methods it has. */
+const Decorator = DecoratorHandler as unknown as new (
+  handler: Dispatcher.DispatchHandler,
+) => { onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void };
+
+class CountingHandler extends Decorator {
+  readonly #received: { bytes: number };
+
+  constructor(handler: Dispatcher.DispatchHandler, received: { bytes: number }) {
+    super(handler);
+    this.#received = received;
+  }
+
+  override onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#received.bytes += chunk.length;
+    super.onResponseData(controller, chunk);
   }
 }
 

@@ -4,7 +4,7 @@ import type { ReadableStream } from 'node:stream/web';
 import zlib from 'node:zlib';
 import { LinkedAbort } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
-import { describeConnectionError, HttpClient, type Response } from '../../core/reach/http.ts';
+import { describeConnectionError, HttpClient, type Response, receivedBytes } from '../../core/reach/http.ts';
 import { basic, type ClientCredentials, grantKey, type Login, loginFor, type WebCache } from '../logins.ts';
 import type { OpenOptions, RawInput } from '../storage.ts';
 import { type ByteRange, changedFault, type InputState } from '../storage.ts';
@@ -35,6 +35,8 @@ interface Answer extends Pick<Response, 'status' | 'statusText' | 'ok'> {
   readonly body: AsyncIterable<Uint8Array> | null;
   /** Behind all redirects. */
   readonly address: URL;
+  /** Bytes of the body that have come so far, as they were sent. */
+  received(): number;
 }
 
 /** Without options, as for mappings, nothing is repeated: who reads them decides. */
@@ -68,7 +70,7 @@ export async function openHttp(url: URL, name: string, options: WebOptions): Pro
     chunks: chunksOf(current, () => request(url, name, options, ending.signal), name, ending, options),
     close: async () => ending.abort(),
     sizeBytes: length === null || encoded ? undefined : Number(length),
-    ...(length === null || !encoded ? {} : { packedBytes: Number(length) }),
+    ...(encoded ? { packedBytes: () => current.answer.received() } : {}),
     mediaType: mediaTypeOf(answer),
     charset: charsetIn(typeHeaderOf(answer)),
     ...(ask?.query === undefined
@@ -188,7 +190,15 @@ async function exchange(
     // Each request ends with its signal, whether its answer was read or not. A file that was only read loses nothing.
     signal.addEventListener('abort', () => void kept.close().catch(() => undefined), { once: true });
     const of = (name: string): string | null => (name === 'content-length' ? String(kept.sizeBytes) : kept.headers.get(name));
-    return { status: 200, statusText: '', ok: true, headers: { get: of, has: (name) => of(name) !== null }, body: kept.body(), address };
+    return {
+      status: 200,
+      statusText: '',
+      ok: true,
+      headers: { get: of, has: (name) => of(name) !== null },
+      body: kept.body(),
+      address,
+      received: () => Number.POSITIVE_INFINITY,
+    };
   }
   await kept?.close();
   const answer = answerOf(response, address);
@@ -196,14 +206,11 @@ async function exchange(
   return { ...answer, body: keeping(cache, key, response.headers, answer.body) };
 }
 
-const answerOf = ({ status, statusText, ok, headers, body }: Response, address: URL): Answer => ({
-  status,
-  statusText,
-  ok,
-  headers,
-  body: body as ReadableStream<Uint8Array> | null,
-  address,
-});
+const answerOf = (response: Response, address: URL): Answer => {
+  const { status, statusText, ok, headers, body } = response;
+  const received = (): number => receivedBytes(response);
+  return { status, statusText, ok, headers, body: body as ReadableStream<Uint8Array> | null, address, received };
+};
 
 /** Content encodings that the client undoes, which depends on the version of Node. */
 const UNDONE: ReadonlySet<string> = new Set([
