@@ -102,6 +102,7 @@ export async function serveUntilSignal(
   flags: OptionValues,
   { listening, salvage = false }: ServeSettings = {},
 ): Promise<number> {
+  keepFilesFromOthers();
   const environment = readEnvironment(process.env);
   const options: OptionValues = { ...environment.values, ...flags };
   const listens = role !== 'worker' || options.PORT !== undefined;
@@ -351,6 +352,12 @@ function refuseUnreachableQueue(role: Role, { QUEUE_URL }: Snapshot): void {
       hint: 'Set QUEUE_URL to redis://… or postgres://…, or leave --role out',
     },
   );
+}
+
+/** Outputs, provenance, backups and the like have the mode 0640, their directories 0750, or less: they hold what sources hold. */
+function keepFilesFromOthers(): void {
+  const before = process.umask(0o077);
+  process.umask(before | 0o027);
 }
 
 /** @throws Fault config/invalid — it cannot be created, or is not writable */

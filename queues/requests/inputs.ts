@@ -34,7 +34,13 @@ export async function inputsRequest(
   const access = { workingDirectory, s3, reach };
   for (const url of request.inputs) await assertWithin(splitSheet(url).path, access);
   const { mappings, listed, state } = await findMappings(request.mapping, snapshot, access);
-  const sources = await readMappingSources(mappings, { ...access, base: snapshot.BASE_IRI, functions, state });
+  const sources = await readMappingSources(mappings, {
+    ...access,
+    base: snapshot.BASE_IRI,
+    seconds: snapshot.MAX_RUN_SECONDS,
+    functions,
+    state,
+  });
   const inputs = bindInputs(request, sources, listed);
   const { run, ...settings } = settingsOf(snapshot, workingDirectory);
   return { service: 'semi-structured-transformer', inputs, mappings, run: { ...run, boundOnly: listed }, ...settings };

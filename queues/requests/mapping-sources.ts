@@ -49,6 +49,8 @@ export interface ReadSourcesOptions {
   readonly reach: OpenOptions['reach'];
   readonly workingDirectory: string;
   readonly base: string | undefined;
+  /** What a run may take; 0: no limit. Reading the mappings for the request takes no longer. */
+  readonly seconds?: number;
   /** Custom functions, which the mappings may call. */
   readonly functions?: DescribedSet | undefined;
   /** Of the only mapping, if the caller has asked for it. */
@@ -61,12 +63,12 @@ export interface ReadSourcesOptions {
  */
 export async function readMappingSources(
   mappings: readonly string[],
-  { base = DEFAULT_BASE, functions, state, ...access }: ReadSourcesOptions,
+  { base = DEFAULT_BASE, functions, state, seconds = 0, ...access }: ReadSourcesOptions,
 ): Promise<readonly MappingSource[] | undefined> {
   const versions = await versionsOf(mappings, access, `${functions?.version} ${base}`, state);
-  if (versions === undefined) return readSources(mappings, access, base, functions);
+  if (versions === undefined) return readSources(mappings, access, base, functions, seconds);
   if (cache.has(versions)) return cache.get(versions);
-  return cacheSources(versions, await readSources(mappings, access, base, functions));
+  return cacheSources(versions, await readSources(mappings, access, base, functions, seconds));
 }
 
 /** undefined: at least one is not a local file. */
@@ -91,10 +93,11 @@ async function readSources(
   options: Access,
   base: string,
   functions: DescribedSet | undefined,
+  seconds: number,
 ): Promise<readonly MappingSource[] | undefined> {
   const documents: { name: string; text: string }[] = [];
   try {
-    await withLimit(READ_MS, async (signal) => {
+    await withLimit(seconds === 0 ? READ_MS : Math.min(READ_MS, seconds * 1000), async (signal) => {
       for (const name of mappings) documents.push({ name, text: await readText(name, MAX_MAPPING_BYTES, { ...options, signal }) });
     });
   } catch {
