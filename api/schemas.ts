@@ -406,6 +406,12 @@ export const SCHEMAS = {
       items: { ...count, description: 'Of all lists that were read' },
       longest: { ...count, description: 'Items of the longest list' },
       keysAreData: { type: 'boolean', description: 'The object has so many keys of one shape that its members count as items of a list' },
+      single: {
+        type: 'array',
+        items: record({ at: { type: 'array', items: count } }, { items: { ...count, description: 'Of a list' } }),
+        description:
+          'The lists and objects that stand in the first 20 items of each list, at most 400, where values of single items are asked for',
+      },
     },
   ),
   StudioFieldValues: record(

@@ -473,6 +473,12 @@ export type StudioField = {
   readonly longest?: number;
   /** The object has so many keys of one shape that its members count as items of a list */
   readonly keysAreData?: boolean;
+  /** The lists and objects that stand in the first 20 items of each list, at most 400, where values of single items are asked for */
+  readonly single?: ReadonlyArray<{
+    readonly at: ReadonlyArray<number>;
+    /** Of a list */
+    readonly items?: number;
+  }>;
 };
 
 export type StudioFieldValues = {

@@ -41,6 +41,8 @@ export interface Field {
   readonly longest?: number;
   /** An object with so many keys of one shape that the keys are data: its members are the items of a list. */
   readonly keysAreData?: true;
+  /** With `FieldOptions.items`: the single lists and objects that stand there, with positions as of single values. `items`: of a list. */
+  readonly single?: readonly { readonly at: readonly number[]; readonly items?: number }[];
 }
 
 export interface Fields {
@@ -80,6 +82,8 @@ interface Node {
   readonly seen: Set<string>;
   /** Values of single items, by their positions. */
   readonly single: Map<string, string>;
+  /** Single lists, with the number of their items, and objects, by their positions. */
+  readonly standing: Map<string, number | undefined>;
 }
 
 export interface FieldOptions {
@@ -136,17 +140,23 @@ class FieldReader {
       node.lists++;
       node.items += items.length;
       node.longest = Math.max(node.longest, items.length);
+      this.#stands(node, at, items.length);
       const each = this.#child(node, { each: true });
       if (each !== undefined)
         for (const [i, item] of items.entries()) this.#visit(each, item, at && i < SINGLE_ITEMS ? [...at, i] : undefined);
     } else if (tree === null || this.#isNull(tree)) node.nulls++;
     else if (isMembers(tree)) {
       node.objects++;
+      this.#stands(node, at, undefined);
       for (const [name, inner] of tree.members) {
         const child = this.#child(node, stepOf(name, this.#options.isXml));
         if (child !== undefined) this.#visit(child, inner, at);
       }
     } else count(node, tree as string | TypedText, this.#options.items === true ? at : undefined);
+  }
+
+  #stands({ standing }: Node, at: readonly number[] | undefined, items: number | undefined): void {
+    if (this.#options.items === true && at !== undefined && standing.size < SINGLE_VALUES) standing.set(at.join('.'), items);
   }
 
   #isNull(tree: Tree): boolean {
@@ -226,6 +236,7 @@ const nodeAt = (path: readonly FieldStep[]): Node => ({
   kinds: new Map(),
   seen: new Set(),
   single: new Map(),
+  standing: new Map(),
 });
 
 const isItem = ({ path }: Node): boolean => {
@@ -289,7 +300,7 @@ function fieldOf(node: Node, owners: number): Field {
     distinct: node.seen.size,
     isDistinctCut: node.seen.size >= MAX_DISTINCT,
     examples: [...node.seen].slice(0, EXAMPLES).map(beginningOf),
-    ...(node.single.size > 0 && { items: [...node.single].map(([at, value]) => ({ at: at.split('.').map(Number), value })) }),
+    ...(node.single.size > 0 && { items: [...node.single].map(([at, value]) => ({ at: positionsOf(at), value })) }),
   };
   return {
     path: node.path,
@@ -297,8 +308,13 @@ function fieldOf(node: Node, owners: number): Field {
     ...(holds === 'value' || node.values > 0 ? { values } : {}),
     ...(node.lists > 0 ? { items: node.items, longest: node.longest } : {}),
     ...(node.keysAreData ? { keysAreData: true } : {}),
+    ...(node.standing.size > 0 && {
+      single: [...node.standing].map(([at, items]) => ({ at: positionsOf(at), ...(items !== undefined && { items }) })),
+    }),
   };
 }
+
+const positionsOf = (at: string): readonly number[] => (at === '' ? [] : at.split('.').map(Number));
 
 /** By code points: a cut within a pair of surrogates would give half a character. */
 export function beginningOf(text: string): string {

@@ -13,6 +13,10 @@ export interface Sample {
   readonly fields: readonly SchemaField[];
   /** Of lists, by the keys of their paths: items of the longest one. */
   readonly longest: ReadonlyMap<string, number>;
+  /** Of single lists and objects, by the keys of their paths with indices: the number of items, or that it is an object. Absent: not read. */
+  readonly single?: ReadonlyMap<string, number | 'object'>;
+  /** Of lists and objects, by the keys of their paths: those of which not all single ones are known. */
+  readonly singleCut: ReadonlySet<string>;
   /** Of lists, by the keys of their paths with indices: positions behind the first items that were looked up. */
   readonly lookedUp: ReadonlyMap<string, readonly number[]>;
   readonly records: number;
@@ -68,19 +72,45 @@ export async function readSample(
     ...(isEmptyWithoutQuotes(language, { location, format }) && { legacy: true }),
     ...(!grouped && { items: true }),
   };
-  const answer = fromRoot(withOwnPrefixes(await openService().studio.sample(request, { signal }), own));
+  return sampleOf(await openService().studio.sample(request, { signal }), { namespaces: own, grouped });
+}
+
+/** What the service has read, as it is shown. */
+export function sampleOf(read: StudioSample, { namespaces, grouped }: Pick<Input, 'namespaces' | 'grouped'>): Sample {
+  const answer = fromRoot(withOwnPrefixes(read, namespaces));
   const lists = answer.fields.flatMap(({ path, longest }) => (longest === undefined ? [] : [[pathKey(path), longest] as const]));
   const outermost = answer.fields.find(({ path }) => path.some(isEach))?.path ?? [];
   // The list of the records is not always a field: the root of a document is none.
   lists.push([pathKey(outermost.slice(0, Math.max(0, outermost.findIndex(isEach)))), answer.records]);
-  const { fault, ...read } = answer;
+  const { fault, ...rest } = answer;
   return {
-    ...read,
+    ...rest,
     fields: answer.fields.map(fieldOf),
     longest: new Map(lists),
+    ...(!grouped && { single: singleOf(answer) }),
+    singleCut: new Set(answer.fields.flatMap(({ path, single = [] }) => (single.length < MOST_SINGLE ? [] : [pathKey(path)]))),
     lookedUp: new Map(),
     ...(fault !== undefined && { fault: toldOf(fault) }),
   };
+}
+
+const singleOf = ({ fields }: StudioSample): ReadonlyMap<string, number | 'object'> =>
+  new Map(
+    fields.flatMap(({ path, single = [] }) =>
+      single.map(({ at, items = 'object' as const }) => [pathKey(placed(path, at)), items] as const),
+    ),
+  );
+
+/** The service lists no more of one field. */
+const MOST_SINGLE = 400;
+
+/** A path with positions in its lists. */
+function placed(path: readonly Step[], at: readonly number[]): readonly Step[] {
+  let list = 0;
+  return path.map((step) => {
+    const index = isEach(step) ? at[list++] : undefined;
+    return index === undefined ? step : { index };
+  });
 }
 
 /** JSON Lines are one list: the paths of what the service lists from a record on begin with its items. */

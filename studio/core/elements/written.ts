@@ -1,6 +1,6 @@
 /** Expressions as a person writes them: `order/{id}`, with fields by the shortest names that tell them apart. */
 
-import type { Expression, FieldRef, Id, Input, Path, StudioDocument } from '../document.ts';
+import type { Expression, FieldRef, Format, Id, Input, Path, StudioDocument } from '../document.ts';
 import { pathKey } from '../levels.ts';
 import { fieldsOfRecord, inputOf } from './records.ts';
 import type { Schema } from './schema.ts';
@@ -23,6 +23,9 @@ export function fieldNames(document: StudioDocument, schema: Schema, input: Id):
     for (const ref of fieldsOfRecord(record)) if (ref.input === input) byKey.set(pathKey(ref.path), ref.path);
   }
   const paths = [...byKey.values()];
+  const { format } = inputOf(document, input) ?? {};
+  const endings = (path: Path): readonly string[] => endingsOf(path, format);
+  const longName = (path: Path): string => writtenName(path, format);
   const refOf = (name: string): FieldRef | undefined => {
     const wanted = name.trim();
     const exact = paths.filter((path) => longName(path) === wanted);
@@ -36,20 +39,22 @@ export function fieldNames(document: StudioDocument, schema: Schema, input: Id):
 }
 
 /** `sku`, then `lines.sku`: from the shortest to all of it. */
-function endings(path: Path): readonly string[] {
-  const parts = partsOf(path);
+function endingsOf(path: Path, format: Format | undefined): readonly string[] {
+  const parts = partsOf(path, format);
   return parts.map((_, i) => parts.slice(parts.length - 1 - i).join('.'));
 }
 
-const longName = (path: Path): string => partsOf(path).join('.');
+/** All of it, such as `lines[0].sku`. */
+export const writtenName = (path: Path, format: Format | undefined): string => partsOf(path, format).join('.');
 
-/** Names with the positions of items that were chosen alone. */
-function partsOf(path: Path): readonly string[] {
+/** Names with the positions of items that were chosen alone, as the paths of the format count them. */
+function partsOf(path: Path, format: Format | undefined): readonly string[] {
+  const first = format === 'xml' ? 1 : 0;
   const parts: string[] = [];
   for (const step of path) {
     if ('name' in step) parts.push(step.name);
     else if ('attribute' in step) parts.push(`@${step.attribute}`);
-    else if ('index' in step) parts.push(`${parts.pop() ?? ''}[${step.index + 1}]`);
+    else if ('index' in step) parts.push(`${parts.pop() ?? ''}[${step.index + first}]`);
   }
   return parts;
 }

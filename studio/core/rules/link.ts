@@ -46,15 +46,20 @@ export function linkOf(document: StudioDocument, from: Side, to: Side, isJoin: b
 const lowerFirst = (name: string): string => name.replace(/^./u, (first) => first.toLowerCase());
 
 /** What the rules say of an edge that is there (invariant I3). */
-export function checkEdge(document: StudioDocument, edge: Edge): Link | Refusal {
+export const checkEdge = (document: StudioDocument, edge: Edge): Link | Refusal =>
+  checked(document, edge, (from, to) => isNew(document, from, to, edge.predicates, edge.id));
+
+/** Why an edge is drawn with a warning: what was read from a text, or an expert has drawn, may break R2 and R3. undefined: it does not. */
+export function warningOf(document: StudioDocument, edge: Edge): string | undefined {
+  const link = checked(document, edge, () => undefined);
+  return isRefusal(link) && (link.rule === 'R2' || link.rule === 'R3') ? link.sentence : undefined;
+}
+
+function checked(document: StudioDocument, edge: Edge, repeated: (from: Side, to: Side) => Refusal | undefined): Link | Refusal {
   const [from, to] = [edge.from, edge.to].map((id) => sideOf(document, new Map(), { kind: 'element', id }));
   if (from === undefined || to === undefined) throw new Error('an element always has a side');
   if (isRefusal(from)) return from;
   if (isRefusal(to)) return to;
   const subject = from.kind === 'attribute' ? asEntity(from) : from;
-  return (
-    mayStart(document, edge.from, true) ??
-    isNew(document, subject, to, edge.predicates, edge.id) ??
-    linkOf(document, subject, to, edge.form === 'join')
-  );
+  return mayStart(document, edge.from, true) ?? repeated(subject, to) ?? linkOf(document, subject, to, edge.form === 'join');
 }

@@ -169,7 +169,7 @@ function EntityContent({ block }: { readonly block: EntityBlock }): ReactNode {
   );
 }
 
-function RowItem({ row: { edge, attribute, predicate, value, type } }: { readonly row: EntityRow }): ReactNode {
+function RowItem({ row: { edge, attribute, predicate, value, type, warning } }: { readonly row: EntityRow }): ReactNode {
   const editor = useEditor();
   const isAttribute = attribute !== undefined;
   return (
@@ -179,11 +179,18 @@ function RowItem({ row: { edge, attribute, predicate, value, type } }: { readonl
       data-element={attribute}
       className={isAttribute ? 'line' : 'line edge-row'}
       tabIndex={-1}
+      title={warning}
       onClick={(event) => {
         event.stopPropagation();
         editor.select({ elements: [edge], fields: [] });
       }}
     >
+      {warning !== undefined && (
+        <span className="warning">
+          <span aria-hidden="true">⚠</span>
+          <span className="hidden">{warning}</span>
+        </span>
+      )}
       <Predicate edge={edge} predicate={predicate} />
       <span className="value grow">{isAttribute ? value : WORDS.edge('', value)}</span>
       {type !== '' && <span className="small muted">{type}</span>}

@@ -163,14 +163,15 @@ function nodesOf(
   });
 }
 
-const edgeOf = ({ id, kind, from, field, to, label, isComplete }: Line, selected: ReadonlySet<string>): Edge => ({
+const edgeOf = ({ id, kind, from, field, to, label, isComplete, warning }: Line, selected: ReadonlySet<string>): Edge => ({
   id,
   source: from,
   sourceHandle: field ?? OUT,
   target: to,
   targetHandle: IN,
-  label,
-  className: [kind, isComplete ? '' : 'incomplete'].join(' ').trim(),
+  label: warning === undefined ? label : `⚠ ${label}`,
+  ...(warning !== undefined && { data: { warning } }),
+  className: [kind, isComplete ? '' : 'incomplete', warning === undefined ? '' : 'warned'].filter((one) => one !== '').join(' '),
   selectable: kind === 'edge',
   selected: selected.has(id),
   zIndex: kind === 'link' ? 0 : 1,
@@ -180,9 +181,14 @@ const edgeOf = ({ id, kind, from, field, to, label, isComplete }: Line, selected
 const ARROW = { type: MarkerType.ArrowClosed, width: 18, height: 18, color: 'context-stroke' };
 
 /** A line whose ends are at the sides of its blocks that face each other. */
-const CurvedEdge = memo(({ sourceX, sourceY, targetX, targetY, markerEnd, label }: EdgeProps): ReactNode => {
+const CurvedEdge = memo(({ sourceX, sourceY, targetX, targetY, markerEnd, label, data }: EdgeProps): ReactNode => {
   const { path, label: at } = curveOf(courseOf({ x: sourceX - PORT_RADIUS, y: sourceY }, { x: targetX, y: targetY }));
-  return <BaseEdge path={path} labelX={at.x} labelY={at.y} label={label} {...(markerEnd !== undefined && { markerEnd })} />;
+  return (
+    <>
+      {typeof data?.warning === 'string' && <title>{data.warning}</title>}
+      <BaseEdge path={path} labelX={at.x} labelY={at.y} label={label} {...(markerEnd !== undefined && { markerEnd })} />
+    </>
+  );
 });
 
 const EDGES = { default: CurvedEdge };

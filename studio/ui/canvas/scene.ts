@@ -6,6 +6,7 @@ import { nameOf } from '../../core/elements/names.ts';
 import { edgesFrom, edgesTo, fieldsOfRecord, joinOf, recordOf, recordsOf } from '../../core/elements/records.ts';
 import type { Schema } from '../../core/elements/schema.ts';
 import { pathKey } from '../../core/levels.ts';
+import { warningOf } from '../../core/rules/link.ts';
 import { type FieldRow, type Lists, rowsOf } from '../parts/fields/rows.ts';
 import { briefIri, shortIri } from '../store/iris.ts';
 import { WORDS } from './words.ts';
@@ -31,6 +32,8 @@ export interface EntityRow {
   readonly value: string;
   /** Datatype or language. */
   readonly type: string;
+  /** The rule that the edge breaks, in a sentence; undefined: none. */
+  readonly warning: string | undefined;
 }
 
 export interface EntityBlock {
@@ -74,6 +77,8 @@ export interface Line {
   readonly to: Id;
   readonly label: string;
   readonly isComplete: boolean;
+  /** The rule that it breaks, in a sentence; absent: none. */
+  readonly warning?: string | undefined;
 }
 
 export interface Scene {
@@ -150,7 +155,7 @@ function entityBlock(document: StudioDocument, schema: Schema, entity: Entity, o
   const { id, name, identifier, termType, classes, input } = entity;
   const edges = edgesFrom(document, id);
   const rows = edges.map((edge): EntityRow => {
-    const row = { edge: edge.id, predicate: predicatesOf(document, edge) };
+    const row = { edge: edge.id, predicate: predicatesOf(document, edge), warning: warningOf(document, edge) };
     const attribute = recordOf(document, 'attribute', edge.to);
     if (attribute === undefined || edgesTo(document, edge.to).length > 1 || edgesFrom(document, edge.to).length > 0)
       return { ...row, attribute: undefined, value: nameOf(document, edge.to), type: '' };
@@ -188,7 +193,16 @@ function edgeLine(document: StudioDocument, edge: Edge): Line {
   const isComplete = edge.predicates.length > 0 && (edge.form !== 'join' || (join?.conditions.length ?? 0) > 0);
   const predicate = predicatesOf(document, edge) || WORDS.noPredicate;
   const label = edge.form === 'join' ? WORDS.joined(predicate) : predicate;
-  return { id: edge.id, kind: 'edge', from: edge.from, field: undefined, to: edge.to, label, isComplete };
+  return {
+    id: edge.id,
+    kind: 'edge',
+    from: edge.from,
+    field: undefined,
+    to: edge.to,
+    label,
+    isComplete,
+    warning: warningOf(document, edge),
+  };
 }
 
 /** Links from the fields that selected elements read. */

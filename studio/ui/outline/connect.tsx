@@ -1,20 +1,26 @@
 /** The list of everything that can be connected to an element or field, each with its verdict: the way of keys and clicks to draw an edge. */
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from 'react';
+import type { Sample } from '../../client/samples.ts';
 import { mayConnect } from '../../core/connect/may-connect.ts';
-import type { Path, StudioDocument } from '../../core/document.ts';
+import type { Id, Path, StudioDocument } from '../../core/document.ts';
+import { itemsUsed } from '../../core/elements/items.ts';
 import { nameOf } from '../../core/elements/names.ts';
 import { fieldName } from '../../core/elements/path-text.ts';
 import { recordsOf } from '../../core/elements/records.ts';
 import type { Schema, SchemaField } from '../../core/elements/schema.ts';
-import { inObjectOf, pathKey } from '../../core/levels.ts';
+import { writtenName } from '../../core/elements/written.ts';
+import { inObjectOf, pathKey, viewOf } from '../../core/levels.ts';
 import { sideOf } from '../../core/rules/ends.ts';
 import { type End, isRefusal, type Verdict } from '../../core/rules/verdict.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field } from '../parts/field.tsx';
 import { matchingOf } from '../parts/fields/options.ts';
-import { useEditor, useEditorState } from '../store/context.tsx';
+import { listsOf, pathsIn } from '../parts/fields/rows.ts';
+import { useEditor, useEditorState, useSamples } from '../store/context.tsx';
 import { writtenIri } from '../store/iris.ts';
+import { samplesRead } from '../store/samples.ts';
+import { useStore } from '../store/store.ts';
 import { useTermOptions } from '../store/terms.ts';
 import { WORDS } from './words.ts';
 
@@ -41,7 +47,8 @@ export function ConnectDialog({ from }: { readonly from: End }): ReactNode {
   const [predicate, setPredicate] = useState('');
   const options = useTermOptions('property');
   const [error, setError] = useState<string | undefined>(undefined);
-  const all = useMemo(() => candidatesOf(document, schema, from), [document, schema, from]);
+  const samples = useStore(useSamples(), (states) => states);
+  const all = useMemo(() => candidatesOf(document, schema, samplesRead(samples), from), [document, schema, samples, from]);
   const shown = useMemo(() => {
     const found = all.filter(({ name }) => name.toLowerCase().includes(find.trim().toLowerCase())).slice(0, MOST_SHOWN);
     const targets = found.map((one): Target => ({ ...one, verdict: mayConnect(document, schema, from, one.end) }));
@@ -121,15 +128,29 @@ export function ConnectDialog({ from }: { readonly from: End }): ReactNode {
   );
 }
 
-/** Elements, then fields: of the input where the line begins, those of the single object that it begins in. */
-function candidatesOf(document: StudioDocument, schema: Schema, from: End): readonly Candidate[] {
+/**
+ * Elements, then fields: of the input where the line begins, those of the single object that it begins in. A single object is linked within
+ * itself alone (rule R6): other fields are not offered.
+ */
+function candidatesOf(document: StudioDocument, schema: Schema, samples: ReadonlyMap<Id, Sample>, from: End): readonly Candidate[] {
   const side = sideOf(document, schema, from);
   const begin = side === undefined || isRefusal(side) ? undefined : side;
   const pathIn = (input: string, path: Path): Path => (begin?.input?.id === input ? inObjectOf(begin.base, path) : path);
+  const canvas: Candidate = { key: 'canvas', name: WORDS.canvas, end: { kind: 'canvas' } };
   const elements = [...recordsOf(document, 'entity'), ...recordsOf(document, 'attribute')].map(({ id }): Candidate => {
     const end: End = { kind: 'element', id };
     return { key: id, name: endName(document, end), end };
   });
+  const { input, base = [] } = begin ?? {};
+  if (input !== undefined && viewOf(base) === 'ungrouped') {
+    const object = base.slice(0, base.findIndex((step) => 'index' in step) + 1);
+    const lists = listsOf(samples.get(input.id), itemsUsed(document, input.id));
+    const own = pathsIn(schema.get(input.id) ?? new Map(), lists, object).map((path): Candidate => {
+      const name = `${input.name} › ${writtenName(path.slice(object.length), input.format)}`;
+      return { key: `${input.id}:${pathKey(path)}`, name, end: { kind: 'field', ref: { input: input.id, path } } };
+    });
+    return [...elements, ...own, canvas];
+  }
   const fields = recordsOf(document, 'input').flatMap(({ id }) =>
     [...(schema.get(id)?.values() ?? [])].filter(isNamed).map((field): Candidate => {
       const path = pathIn(id, field.path);
@@ -137,7 +158,7 @@ function candidatesOf(document: StudioDocument, schema: Schema, from: End): read
       return { key: `${id}:${pathKey(path)}`, name: endName(document, end), end };
     }),
   );
-  return [...elements, ...fields, { key: 'canvas', name: WORDS.canvas, end: { kind: 'canvas' } }];
+  return [...elements, ...fields, canvas];
 }
 
 /** The root of a document and items without a name stand for the list or input that they are in. */

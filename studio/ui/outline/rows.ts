@@ -2,7 +2,8 @@
 import type { Edge, Element, Entity, Id, StudioDocument } from '../../core/document.ts';
 import { nameOf } from '../../core/elements/names.ts';
 import { edgesFrom, edgesTo, recordOf, recordsOf } from '../../core/elements/records.ts';
-import type { TreeRow } from '../parts/tree.tsx';
+import { warningOf } from '../../core/rules/link.ts';
+import type { TreeRow } from '../parts/fields/tree-row.ts';
 import { shortIri } from '../store/iris.ts';
 import { WORDS } from './words.ts';
 
@@ -71,12 +72,13 @@ function edgeRow(document: StudioDocument, edge: Edge, above: ReadonlySet<Id>): 
   const isAttribute = target?.kind === 'attribute';
   const further = isAttribute && !above.has(edge.to) ? edgesFrom(document, edge.to) : [];
   const text = WORDS.edge(predicate, nameOf(document, edge.to));
+  const warning = warningOf(document, edge);
   return {
     element: edge.id,
     kind: isAttribute ? 'attribute' : 'edge',
     text,
-    detail: edge.form === 'same' ? '' : edge.form,
-    name: `${text}, ${isAttribute ? WORDS.attribute : WORDS.entity}`,
+    detail: [warning === undefined ? '' : '⚠', edge.form === 'same' ? '' : edge.form].join(' ').trim(),
+    name: [text, isAttribute ? WORDS.attribute : WORDS.entity, ...(warning === undefined ? [] : [warning])].join(', '),
     below: further.map((one) => edgeRow(document, one, new Set([...above, edge.to]))),
   };
 }

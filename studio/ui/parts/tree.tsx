@@ -1,19 +1,7 @@
 /** A tree of which only the visible rows are in the page. Rows are flat and in order; the caller leaves out those below closed ones. */
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import type { TreeRow } from './fields/tree-row.ts';
 import { Icon } from './icon.tsx';
-
-export interface TreeRow {
-  readonly key: string;
-  /** 1: at the top. */
-  readonly level: number;
-  /** For screen readers, and for finding a row by its first letters. */
-  readonly name: string;
-  /** undefined: it has nothing below. */
-  readonly isOpen?: boolean | undefined;
-  /** Among the rows with the same parent, from 1. */
-  readonly position: number;
-  readonly size: number;
-}
 
 export interface TreeProps<R extends TreeRow> {
   readonly label: string;

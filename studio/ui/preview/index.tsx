@@ -12,7 +12,7 @@ import { type Previewed, usePreview } from './follow.ts';
 import { GraphView } from './graph.tsx';
 import { Lines } from './lines.tsx';
 import './preview.css';
-import { Problems, problemsOf } from './problems.tsx';
+import { Problems, problemsOf, warningsIn } from './problems.tsx';
 import { Records } from './records.tsx';
 import { StatementDetail } from './statement.tsx';
 import { type Prefixes, prefixesOf } from './terms.ts';
@@ -35,7 +35,7 @@ export default function PreviewRegion(): ReactNode {
   const [tab, setTab] = useState<Tab>('turtle');
   if (!mayPreview) return <Empty title={WORDS.title}>{WORDS.viewer}</Empty>;
   if (!hasEntity) return <Empty title={WORDS.title}>{WORDS.empty}</Empty>;
-  const problems = problemsOf(preview);
+  const problems = [...problemsOf(preview), ...warningsIn(document)];
   const { last, isAsking } = preview;
   const isOlder = last !== undefined && (preview.trouble !== undefined || preview.unprintable.length > 0);
   return (

@@ -1,5 +1,9 @@
 /** Everything that is wrong with a model and its data, as far as the preview has seen it. */
 import type { ReactNode } from 'react';
+import type { StudioDocument } from '../../core/document.ts';
+import { nameOf } from '../../core/elements/names.ts';
+import { recordsOf } from '../../core/elements/records.ts';
+import { warningOf } from '../../core/rules/link.ts';
 import type { PreviewState } from './follow.ts';
 import { fileOf } from './statement.tsx';
 import { WORDS } from './words.ts';
@@ -36,6 +40,13 @@ export function problemsOf({ last, trouble, unprintable }: PreviewState): readon
     ),
   ];
 }
+
+/** Edges that break a modelling rule, as an expert has drawn or written them. */
+export const warningsIn = (document: StudioDocument): readonly Problem[] =>
+  recordsOf(document, 'edge').flatMap((edge): readonly Problem[] => {
+    const warning = warningOf(document, edge);
+    return warning === undefined ? [] : [{ severity: 'warning', message: `${nameOf(document, edge.id)}: ${warning}` }];
+  });
 
 interface Told {
   readonly message: string;

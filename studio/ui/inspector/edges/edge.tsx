@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Edge, Id } from '../../../core/document.ts';
 import { nameOf } from '../../../core/elements/names.ts';
+import { warningOf } from '../../../core/rules/link.ts';
 import { Button } from '../../parts/button.tsx';
 import { useAccess } from '../access.ts';
 import { KeptAsText } from '../entity.tsx';
@@ -9,18 +10,23 @@ import { Fact, IriList } from '../section.tsx';
 import { WORDS } from '../words.ts';
 import { Conditions } from './conditions.tsx';
 
-/** What an edge says, whatever it leads to. */
-export function Predicates({ edge: { id, predicates } }: { readonly edge: Edge }): ReactNode {
-  const { tell } = useAccess();
+/** What an edge says, whatever it leads to, and the rule that it breaks. */
+export function Predicates({ edge }: { readonly edge: Edge }): ReactNode {
+  const { document, tell } = useAccess();
+  const { id, predicates } = edge;
+  const warning = warningOf(document, edge);
   return (
-    <IriList
-      title={WORDS.predicates}
-      addLabel={WORDS.addPredicate}
-      kind="property"
-      iris={predicates}
-      onAdd={(iri) => tell('set-predicates', { edge: id, predicates: [...predicates, iri] })}
-      onRemove={(iri) => tell('set-predicates', { edge: id, predicates: predicates.filter((one) => one !== iri) })}
-    />
+    <>
+      {warning !== undefined && <p className="warning">{`⚠ ${warning}`}</p>}
+      <IriList
+        title={WORDS.predicates}
+        addLabel={WORDS.addPredicate}
+        kind="property"
+        iris={predicates}
+        onAdd={(iri) => tell('set-predicates', { edge: id, predicates: [...predicates, iri] })}
+        onRemove={(iri) => tell('set-predicates', { edge: id, predicates: predicates.filter((one) => one !== iri) })}
+      />
+    </>
   );
 }
 

@@ -5,8 +5,8 @@ import type { FieldRef, Id, Input, Path, Step } from '../../../core/document.ts'
 import type { UsedItem } from '../../../core/elements/items.ts';
 import { fieldName } from '../../../core/elements/path-text.ts';
 import { positionsIn, type Schema, type SchemaField } from '../../../core/elements/schema.ts';
-import { isFlat, pathKey, viewOf } from '../../../core/levels.ts';
-import type { TreeRow } from '../tree.tsx';
+import { isFlat, pathKey, samePath, viewOf } from '../../../core/levels.ts';
+import type { TreeRow } from './tree-row.ts';
 import { WORDS } from './words.ts';
 
 export interface InputRow extends TreeRow {
@@ -35,8 +35,8 @@ export interface MoreRow extends TreeRow {
 export type Row = InputRow | FieldRow | MoreRow;
 
 /** What samples show of the lists of an input, and the items that the model reads. */
-export type Lists = Pick<Sample, 'longest' | 'lookedUp' | 'complete'>;
-const NONE: Lists = { longest: new Map(), lookedUp: new Map(), complete: true };
+export type Lists = Pick<Sample, 'longest' | 'lookedUp' | 'complete' | 'single' | 'singleCut'>;
+const NONE: Lists = { longest: new Map(), lookedUp: new Map(), complete: true, singleCut: new Set() };
 
 /** @param sample undefined: none was read */
 export function listsOf(sample: Lists | undefined, used: readonly UsedItem[]): Lists {
@@ -106,18 +106,33 @@ function below(nodes: readonly Node[], above: Path, view: View): readonly Placed
     const { path } = node.field;
     const shown = [...above, ...path.slice(above.length)];
     if (!view.grouped && isEach(path.at(-1))) return itemsOf(node, shown, view.lists);
-    return isHidden(node) ? below(node.children, shown, view) : [{ node, path: shown }];
+    if (isHidden(node)) return below(node.children, shown, view);
+    return view.grouped || mayStand(node, shown, view.lists) ? [{ node, path: shown }] : [];
   });
 }
 
-function itemsOf(node: Node, path: Path, { longest, lookedUp, complete }: Lists): readonly Placed[] {
+/** Whether a list or object may stand in a single object: not where samples show that it does not. */
+function mayStand({ field: { path, holds, sample } }: Node, at: Path, { single, singleCut, lookedUp }: Lists): boolean {
+  if (single === undefined || holds === 'value' || sample !== undefined || viewOf(at) !== 'ungrouped') return true;
+  return single.has(pathKey(at)) || lookedUp.has(pathKey(at)) || !isShown(path, at, singleCut);
+}
+
+/** Whether samples show all that stands in a single object, at a path of any. */
+const isShown = (path: Path, at: Path, singleCut: Lists['singleCut']): boolean =>
+  !singleCut.has(pathKey(path)) && at.every((step) => !('index' in step) || step.index < MOST_ITEMS);
+
+function itemsOf(node: Node, path: Path, { longest, lookedUp, complete, single, singleCut }: Lists): readonly Placed[] {
   const list = path.slice(0, -1);
-  const length = longest.get(pathKey(node.field.path.slice(0, -1))) ?? 1;
+  const any = node.field.path.slice(0, -1);
+  const isOutermost = !list.some((step) => 'index' in step);
+  const known = single?.get(pathKey(list));
+  const length = typeof known === 'number' ? known : isOutermost || single === undefined ? (longest.get(pathKey(any)) ?? 1) : 0;
   const first = Array.from({ length: Math.min(length, MOST_ITEMS) }, (_, index) => index);
   const others = (lookedUp.get(pathKey(list)) ?? []).filter((index) => index >= first.length);
   const items = [...first, ...others].map((index) => ({ node, path: [...list, { index }], item: index + 1 }));
-  // Of an input that was not read to its end, the outermost list may go on.
-  const hasMore = length > MOST_ITEMS || (!complete && !list.some((step) => 'index' in step));
+  // Of an input that was not read to its end, the outermost list may go on; of an item that was looked up, the lists are not known.
+  const hasMore =
+    length > MOST_ITEMS || (isOutermost ? !complete : single !== undefined && known === undefined && !isShown(any, list, singleCut));
   return hasMore ? [...items, { node, path, more: first.length }] : items;
 }
 
@@ -156,6 +171,24 @@ export function rowsOf(
     if (isOpen) addFields(rows, input, view, top, 2, open, isFound ? wanted : '');
   });
   return rows;
+}
+
+/** The paths of what stands in one object of an input that is shown object by object: of fields, and of lists and objects by name. */
+export function pathsIn(fields: ReadonlyMap<string, SchemaField>, lists: Lists | undefined, object: Path): readonly Path[] {
+  const view = { grouped: false, lists: lists ?? NONE };
+  const found: Path[] = [];
+  const walk = (placed: readonly Placed[]): void => {
+    for (const { node, path, more } of placed) {
+      const depth = Math.min(path.length, object.length);
+      if (more !== undefined || !samePath(path.slice(0, depth), object.slice(0, depth))) continue;
+      const last = path.at(-1);
+      const isNamed = node.field.holds === 'value' || (last !== undefined && !('index' in last));
+      if (path.length > object.length && isNamed) found.push(path);
+      walk(below(node.children, path, view));
+    }
+  };
+  walk(below(treeOf(fields), [], view));
+  return found;
 }
 
 function addFields(

@@ -110,6 +110,17 @@ studio.soakTest('r3-up-in-xml-by-text: an expert gets the path upwards in the te
   await page.locator('.cm-content').getByText('../@id').waitFor();
   await page.getByRole('button', { name: 'N-Quads' }).click();
   await nquads(page).filter({ hasText: '/5> <https://example.org/id> "p2"' }).waitFor();
+  // It is drawn with a warning: on the canvas, in the outline, in the inspector and among the problems.
+  const warning = '@id is nested in bolt, below parts'.slice(4, 21);
+  await page.locator('.block .rows .warning').filter({ hasText: warning }).waitFor();
+  await row(page, /@id, attribute, .*An edge runs within one level or downwards/).click();
+  await inspector(page).getByText(warning).waitFor();
+  await page
+    .getByRole('button', { name: 'Problems (1)' })
+    .or(page.getByRole('button', { name: /^Problems 1/ }))
+    .click();
+  await page.getByText(`id: `).filter({ hasText: warning }).waitFor();
+  await expectAccessible(page);
 });
 
 studio.soakTest('from 1024 pixels the inspector is a drawer: opened by its button, closed by Escape', async (visit) => {

@@ -7,6 +7,7 @@ import type { StudioDocument } from '../../../../studio/core/document.ts';
 import { recordsOf } from '../../../../studio/core/elements/records.ts';
 import { print } from '../../../../studio/core/print/print.ts';
 import { read } from '../../../../studio/core/read/read.ts';
+import { warningOf } from '../../../../studio/core/rules/link.ts';
 import { type ConnectOptions, type End, isRefusal, type Verdict } from '../../../../studio/core/rules/verdict.ts';
 import { CANVAS, edge, element, entity, field, input, model, reads, ref, schema, template, title } from '../support/model.ts';
 import { SHOP_RECORDS, SHOP_SCHEMA, shop } from '../support/shop.ts';
@@ -313,6 +314,14 @@ describe('what a refusal offers', () => {
       ['warning', 'I3'],
       ['warning', 'I3'],
     ]);
+    // What the canvas, the outline, the inspector and the problems show of them.
+    const sentence = /is nested in bolt, below .*\. An edge runs within one level or downwards\. An expert may edit the XPath/;
+    for (const document of [edge, again])
+      expect(recordsOf(document, 'edge').map((one) => warningOf(document, one))).toEqual([
+        expect.stringMatching(sentence),
+        expect.stringMatching(sentence),
+      ]);
+    expect(recordsOf(shop(), 'edge').map((one) => warningOf(shop(), one))).toEqual(recordsOf(shop(), 'edge').map(() => undefined));
     expect(drawUpwards.perform(model(records), { of: 'Bolt', to: 'Part' })).toMatchObject({ rule: 'R3' });
   });
 
