@@ -1,5 +1,5 @@
 /** The editor: toolbar, and the regions of a model around its canvas. */
-import { lazy, type KeyboardEvent as Press, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { flushSync } from 'react-dom';
 import Inspector from '../inspector/index.tsx';
 import { ConnectDialog } from '../outline/connect.tsx';
@@ -12,6 +12,7 @@ import { RunButton } from '../run/index.tsx';
 import { goTo, type Place } from '../store/address.ts';
 import { useEditor, useEditorState } from '../store/context.tsx';
 import { type Editor, hasChanges, type Mode } from '../store/editor.ts';
+import { useEscape } from '../store/page/escape.ts';
 import { chooseScheme, nextScheme, SCHEME, SCHEMES } from '../store/page/scheme.ts';
 import { useStore } from '../store/store.ts';
 import { useVisit } from '../store/visit.ts';
@@ -36,6 +37,10 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
   const editor = useEditor();
   const [shown, setShown] = useState<'palette' | 'keys' | undefined>(undefined);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
+  useEscape(isDrawerOpen, () => {
+    leaveDrawer();
+    setDrawerOpen(false);
+  });
   const actions = useMemo(() => actionsOf(editor, () => setShown('keys')), [editor]);
   const close = useCallback(() => setShown(undefined), []);
   useEditorKeys(setShown);
@@ -69,7 +74,7 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
           </Suspense>
         </Region>
       )}
-      <Region region="inspector" className="panel side" onKeyDown={(event) => closeDrawer(event, () => setDrawerOpen(false))}>
+      <Region region="inspector" className="panel side">
         <Inspector />
       </Region>
       <Region region="preview" className="panel">
@@ -87,12 +92,11 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
   );
 }
 
-/** Escape closes the inspector where it is a drawer, and goes back to the button that opens it. */
-function closeDrawer(event: Press, close: () => void): void {
+/** The inspector, where it is a drawer: the focus goes back to the button that opens it, from within it. */
+function leaveDrawer(): void {
   const button = document.querySelector<HTMLElement>('.drawer-button');
-  if (event.key !== 'Escape' || event.defaultPrevented || button === null || button.getClientRects().length === 0) return;
-  close();
-  button.focus();
+  const drawer = document.querySelector('#region-inspector');
+  if (button !== null && button.getClientRects().length > 0 && drawer?.contains(document.activeElement)) button.focus();
 }
 
 interface ToolbarProps {
@@ -162,6 +166,7 @@ function StatusLine(): ReactNode {
   const draft = useEditorState((state) => state.draft);
   const isChanged = useEditorState(hasChanges);
   const error = useEditorState(({ typed }) => typed?.error);
+  useEscape(refusal !== undefined, () => editor.closeRefusal());
   const call = refusal?.instead;
   return (
     <Region region="status" className="status">

@@ -85,11 +85,14 @@ async function openModel({ drafts, service, user }: Visit, { service: transforme
     return openEditor({ ...opening, origin, document: newDocument(name) });
   }
   const { text, etag, side } = await service.studio.getMapping(name, { service: transformer });
-  const { read } = await import('../../core/read/read.ts');
-  const { document, shown, schema } = restored((await read(text, undefined, apartBy(side))).document, side);
+  const { readPartly } = await import('../../core/read/partly.ts');
+  const { document: found, diagnostics } = await readPartly(text, apartBy(side));
+  const { document, shown, schema } = restored(found, side);
   // What is printed as it stands was drawn: nothing of the text is lost when it is printed again.
   const isDrawn = (await textOf(document, 'drawn')).text === text;
   if (!isDrawn) await loadWriting(document.language);
   const origin = { name, service: transformer, etag, kept: isDrawn ? 'drawn' : 'text', savedText: text } as const;
-  return openEditor({ ...opening, origin, document, shown, schema });
+  // A text with errors is to be corrected, as one that is typed; what is drawn meanwhile is what has none.
+  const typed = diagnostics.some(({ severity }) => severity === 'error') ? text : undefined;
+  return openEditor({ ...opening, origin, document, shown, schema, typed });
 }

@@ -1,15 +1,32 @@
 /** The tabs beside the canvas: inputs, the outline, and ontologies. */
-import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import InputsTab from '../inputs/index.tsx';
+import { useUploads } from '../inputs/uploads.tsx';
 import OntologyTab from '../ontology/index.tsx';
 import OutlineTab from '../outline/index.tsx';
+import { announce } from '../store/announcements.ts';
+import { useEditor } from '../store/context.tsx';
+import { takeLeftFiles, useDroppedFiles } from '../store/page/dropped-files.ts';
 import { WORDS } from './words.ts';
 
 const TABS = ['inputs', 'outline', 'ontology'] as const;
-const VIEWS = { inputs: InputsTab, outline: OutlineTab, ontology: OntologyTab } as const;
 
 export function Side(): ReactNode {
   const [tab, setTab] = useState<(typeof TABS)[number]>('inputs');
+  const editor = useEditor();
+  // Uploads go on while another tab is shown.
+  const uploads = useUploads();
+  const take = (files: readonly File[]): void => {
+    if (files.length === 0) return;
+    if (editor.get().role === 'viewer') announce(WORDS.dropNeeds, 'assertive');
+    else {
+      setTab('inputs');
+      uploads.add(files);
+    }
+  };
+  useDroppedFiles(take);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: those that came with the model, once
+  useEffect(() => take(takeLeftFiles()), []);
   const move = ({ key, currentTarget }: KeyboardEvent<HTMLElement>): void => {
     if (key !== 'ArrowLeft' && key !== 'ArrowRight') return;
     const step = key === 'ArrowRight' ? 1 : TABS.length - 1;
@@ -17,7 +34,6 @@ export function Side(): ReactNode {
     setTab(next);
     currentTarget.parentElement?.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
   };
-  const View = VIEWS[tab];
   return (
     <div className="tabbed">
       <div className="tabs" role="tablist" aria-label={WORDS.regions.inputs}>
@@ -38,7 +54,7 @@ export function Side(): ReactNode {
         ))}
       </div>
       <div id="side-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-        <View />
+        {tab === 'inputs' ? <InputsTab uploads={uploads} /> : tab === 'outline' ? <OutlineTab /> : <OntologyTab />}
       </div>
     </div>
   );

@@ -27,6 +27,7 @@ export const WORDS = {
   keys: 'Keys',
   schemes: { system: 'Colours: as the system', light: 'Colours: light', dark: 'Colours: dark' },
   close: 'Close',
+  dropNeeds: 'Adding a file needs the role operator.',
   textError: ({ line, column }: { readonly line: number; readonly column: number }): string =>
     `The text has an error at ${line}:${column}. Canvas and outline show what was valid last.`,
   goThere: 'Go there',

@@ -112,7 +112,10 @@ function FieldItem({ row, top, isUsed }: FieldItemProps): ReactNode {
       className={isUsed ? 'used' : undefined}
       tabIndex={-1}
       style={{ top, paddingLeft: (level - 2) * 12 }}
-      onClick={() => editor.select({ elements: [], fields: [ref] })}
+      onClick={(event) => {
+        event.stopPropagation();
+        editor.select({ elements: [], fields: [ref] });
+      }}
     >
       {isOpen === undefined ? (
         <span className="twist" />

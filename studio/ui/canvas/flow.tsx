@@ -46,6 +46,8 @@ export interface FlowProps {
   readonly showsMap: boolean;
   readonly onMove: (positions: readonly Placed[]) => void;
   readonly onSelect: (chosen: readonly Id[], left: readonly Id[]) => void;
+  /** A click on a block, and on none of its rows: it is selected already where one of its rows is. */
+  readonly onClick: (block: Id) => void;
   /** A line begins at a block, or at a field of it. */
   readonly onDraw: (block: Id, port: string) => void;
   readonly onDrawn: (at: Point) => void;
@@ -98,6 +100,10 @@ export function Flow(props: FlowProps): ReactNode {
         );
       }}
       onEdgesChange={chosenBy}
+      onNodeClick={({ target, shiftKey, ctrlKey, metaKey }, { id }) => {
+        const isPart = (target as Element).closest('[data-row], [data-field], button, .react-flow__handle') !== null;
+        if (!isPart && !shiftKey && !ctrlKey && !metaKey) props.onClick(id);
+      }}
       onNodeDragStop={(_, __, moved) => props.onMove(moved.map(({ id, position }) => ({ of: id, ...rounded(position) })))}
       onConnectStart={(_, { nodeId, handleId }) => nodeId !== null && props.onDraw(nodeId, handleId ?? OUT)}
       onConnectEnd={(event) => {
@@ -158,7 +164,18 @@ function nodesOf(
     const data = old?.data.block === block ? old.data : { block };
     const { width, height } = boxOf(block);
     return [
-      { ...old, id: block.id, type: 'block' as const, position, data, selected: isSelected, initialWidth: width, initialHeight: height },
+      {
+        ...old,
+        id: block.id,
+        type: 'block' as const,
+        position,
+        data,
+        selected: isSelected,
+        // Above all lines: where one ends at a port, the next one begins.
+        zIndex: 1,
+        initialWidth: width,
+        initialHeight: height,
+      },
     ];
   });
 }
@@ -174,7 +191,7 @@ const edgeOf = ({ id, kind, from, field, to, label, isComplete, warning }: Line,
   className: [kind, isComplete ? '' : 'incomplete', warning === undefined ? '' : 'warned'].filter((one) => one !== '').join(' '),
   selectable: kind === 'edge',
   selected: selected.has(id),
-  zIndex: kind === 'link' ? 0 : 1,
+  zIndex: 0,
   ...(kind === 'edge' && { markerEnd: ARROW }),
 });
 

@@ -146,6 +146,7 @@ function Canvas(): ReactNode {
             showsMap={showsMap}
             onMove={(positions) => void editor.dispatch('move', { positions })}
             onSelect={select}
+            onClick={(block) => editor.select({ elements: [block], fields: [] })}
             onDraw={drawing.begin}
             onDrawn={drawing.end}
           >

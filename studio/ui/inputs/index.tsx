@@ -1,5 +1,5 @@
 /** The tab of inputs: files, tables and queries with their fields, each with its switch of grouping beside its name (rule R5). */
-import { type DragEvent, type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { saidOf } from '../../client/service.ts';
 import type { Id, Input } from '../../core/document.ts';
 import { itemsUsed } from '../../core/elements/items.ts';
@@ -21,13 +21,13 @@ import { droppedFields, FIELD_TYPE } from '../store/page/drag.ts';
 import { samplesRead } from '../store/samples.ts';
 import { useStore } from '../store/store.ts';
 import { AddInput } from './add-input.tsx';
-import { Uploads, useUploads } from './uploads.tsx';
+import { type UploadList, Uploads } from './uploads.tsx';
 import './inputs.css';
 import { LookUp } from './look-up.tsx';
 import { InputNotes } from './notes.tsx';
 import { WORDS } from './words.ts';
 
-export default function InputsTab(): ReactNode {
+export default function InputsTab({ uploads }: { readonly uploads: UploadList }): ReactNode {
   const editor = useEditor();
   const document = useDocument();
   const schema = useEditorState((state) => state.schema);
@@ -39,7 +39,6 @@ export default function InputsTab(): ReactNode {
   const [isAdding, setAdding] = useState(false);
   const [menu, setMenu] = useState<{ readonly row: InputRow | FieldRow; readonly x: number; readonly y: number } | undefined>(undefined);
   const [more, setMore] = useState<MoreRow | undefined>(undefined);
-  const uploads = useUploads();
   const inputs = recordsOf(document, 'input');
   // Inputs are open until they are closed, levels below them closed until they are opened.
   const open = useMemo(() => new Set([...opened, ...inputs.map(({ id }) => id).filter((id) => !closed.has(id))]), [opened, closed, inputs]);
@@ -68,14 +67,8 @@ export default function InputsTab(): ReactNode {
     else
       editor.select({ ...now, fields: toggled(now.fields, row.ref, (a, b) => a.input === b.input && pathKey(a.path) === pathKey(b.path)) });
   };
-  const drop = (event: DragEvent): void => {
-    if (event.dataTransfer.files.length === 0) return;
-    event.preventDefault();
-    uploads.add([...event.dataTransfer.files]);
-  };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping a file is one of the ways; the button is the other one
-    <div className="inputs" onDrop={drop} onDragOver={(event) => event.dataTransfer.types.includes('Files') && event.preventDefault()}>
+    <div className="inputs">
       <div className="panel-bar">
         <Button icon="add" disabled={role === 'viewer' && WORDS.samplesNeed} onClick={() => setAdding(true)}>
           {WORDS.add}

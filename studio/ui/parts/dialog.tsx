@@ -45,6 +45,8 @@ export function Dialog({ title, onClose, onSubmit, children, footer, wide }: Dia
         event.preventDefault();
         onClose();
       }}
+      // Chromium closes a dialog without asking when Escape is pressed again and again.
+      onClose={onClose}
     >
       {onSubmit === undefined ? (
         <div className="content">{content}</div>

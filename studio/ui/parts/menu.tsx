@@ -35,9 +35,18 @@ export function Menu({ label, items, at, onClose }: MenuProps): ReactNode {
     const leave = (event: PointerEvent): void => {
       if (!(event.target instanceof Node && menu?.contains(event.target))) onClose();
     };
+    // The focus may be elsewhere: what was dragged, or the window, has it.
+    const press = (event: globalThis.KeyboardEvent): void => {
+      if (event.key !== 'Escape' || menu?.contains(document.activeElement)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      onClose();
+    };
     window.addEventListener('pointerdown', leave, true);
+    window.addEventListener('keydown', press, true);
     return () => {
       window.removeEventListener('pointerdown', leave, true);
+      window.removeEventListener('keydown', press, true);
       if (before instanceof HTMLElement && (document.activeElement === document.body || menu?.contains(document.activeElement)))
         before.focus();
     };

@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { StudioPreviewStatement, StudioRecord, StudioStatement } from '../../../client/types.ts';
 import { saidOf, type Trouble, troubleOf } from '../../client/service.ts';
 import { Button } from '../parts/button.tsx';
+import { useEscape } from '../store/page/escape.ts';
 import { useVisit } from '../store/visit.ts';
 import type { Previewed } from './follow.ts';
 import { WORDS } from './words.ts';
@@ -24,6 +25,7 @@ export function StatementDetail({ statement, previewed: { request, preview }, on
     });
     return () => controller.abort();
   }, [service, request, statement.text]);
+  useEscape(true, onClose);
   const [maker] = statement.by;
   const map = maker === undefined ? undefined : preview.triplesMaps[maker.map];
   return (

@@ -1,5 +1,6 @@
 /** The start page: the models of the service, drafts of this browser, and ways to a new model. */
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { formatOfPath } from '../../../src/core/input/formats.ts';
 import type { DraftHead } from '../../client/drafts.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
 import { Button } from '../parts/button.tsx';
@@ -7,12 +8,13 @@ import { Empty } from '../parts/empty.tsx';
 import { ago } from '../parts/times.ts';
 import { goTo, hashOf, type TransformerName } from '../store/address.ts';
 import { announce } from '../store/announcements.ts';
+import { leaveFiles, useDroppedFiles } from '../store/page/dropped-files.ts';
 import { guide } from '../store/page/guide.ts';
 import { chooseScheme, nextScheme, SCHEME } from '../store/page/scheme.ts';
 import { useStore } from '../store/store.ts';
 import { useVisit } from '../store/visit.ts';
 import { NewModel } from './new-model.tsx';
-import { beginModel, freeModelName, type Model, openFile, placeOfDraft } from './opening.ts';
+import { beginModel, freeModelName, type Model, openFile, placeOfDraft, transformerOf } from './opening.ts';
 import './start.css';
 import { WORDS } from './words.ts';
 
@@ -33,6 +35,17 @@ export default function StartPage(): ReactNode {
       setFault(WORDS.notReadable(file.name));
     }
   };
+  /** A mapping is opened; data become the inputs of a new model. */
+  const dropped = async (files: readonly File[]): Promise<void> => {
+    const data = files.filter(({ name }) => formatOfPath(name) !== undefined);
+    const [first] = data;
+    if (first === undefined) return open(files[0]);
+    if (user.role === 'viewer') return setFault(WORDS.dropNeeds);
+    const name = freeModelName(first.name.replace(/\..*$/s, '') || first.name, models ?? [], await drafts?.list());
+    leaveFiles(data);
+    goTo(await beginModel(name, transformerOf(user.services), 'rml', drafts));
+  };
+  useDroppedFiles((files) => void dropped(files));
   const beginGuide = async (): Promise<void> => {
     const name = freeModelName(WORDS.guidedModel, models ?? [], await drafts?.list());
     guide(name);

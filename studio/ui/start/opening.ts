@@ -11,9 +11,10 @@ export interface Model extends StudioMappingEntry {
   readonly service: TransformerName;
 }
 
-/** The first draft of a model: the page that opens it continues it. */
-async function begun(origin: ModelOrigin, document: StudioDocument, drafts: Drafts | undefined): Promise<ModelPlace> {
-  await drafts?.put({ id: draftId(origin), origin, document, done: [], undone: [], changes: 0, at: Date.now() });
+/** The first draft of a model: the page that opens it continues it. @param typed a text with errors, to be corrected */
+async function begun(origin: ModelOrigin, document: StudioDocument, drafts: Drafts | undefined, typed?: string): Promise<ModelPlace> {
+  const draft = { id: draftId(origin), origin, document, done: [], undone: [], changes: 0, at: Date.now() };
+  await drafts?.put({ ...draft, ...(typed !== undefined && { typed }) });
   return { kind: 'model', service: origin.service, name: origin.name, isNew: true };
 }
 
@@ -26,12 +27,13 @@ export function beginModel(name: string, service: TransformerName, language: Lan
 export async function openFile(file: File, services: StudioUser['services'], drafts: Drafts | undefined): Promise<ModelPlace> {
   const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
   const { opened } = await import('../../core/read/opened.ts');
-  const document = await opened(text);
+  const { document, hasErrors } = await opened(text);
   const service =
     services.includes('semi-structured-transformer') && document.language !== 'r2rml'
       ? 'semi-structured-transformer'
       : transformerOf(services);
-  return begun({ name: file.name, service, etag: undefined, kept: 'text', savedText: undefined }, document, drafts);
+  const origin: ModelOrigin = { name: file.name, service, etag: undefined, kept: 'text', savedText: undefined };
+  return begun(origin, document, drafts, hasErrors ? text : undefined);
 }
 
 export const transformerOf = (services: StudioUser['services']): TransformerName =>

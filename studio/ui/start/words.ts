@@ -42,6 +42,7 @@ export const WORDS = {
     wrong: 'A name has no slash, and does not begin with a dot.',
     taken: (name: string): string => `There is a model ${name} already.`,
   },
+  dropNeeds: 'Making a model of a file needs the role operator.',
   notReadable: (name: string): string => `${name} cannot be read as text.`,
 } as const;
 

@@ -64,18 +64,22 @@ describe('blocks that grow', () => {
   const boxes = [box('c', 60), box('a', 150), box('b', 60), box('aside', 60)];
 
   test('push those below them down, and leave the others', () => {
-    const points = apart(boxes, at, () => false);
+    const points = apart(boxes, at);
     expect(Object.fromEntries(points)).toEqual({ a: { x: 0, y: 0 }, b: { x: 10, y: 182 }, c: { x: 0, y: 274 }, aside: { x: 400, y: 50 } });
   });
 
-  test('and one that a person has put somewhere stays', () => {
-    const points = apart(boxes, at, (id) => id === 'b');
-    expect(points.get('b')).toEqual({ x: 10, y: 100 });
-    expect([points.get('a')?.y, points.get('c')?.y]).toEqual([192, 374]);
+  test('until none covers another, and go back when they shrink', () => {
+    for (let height = 10; height < 400; height += 30) {
+      const grown = [box('a', height), box('b', 60), box('c', height), box('aside', 60)];
+      const points = apart(grown, at);
+      expect(overlaps(grown, points)).toEqual([]);
+      expect(points.get('a')).toEqual({ x: 0, y: 0 });
+    }
+    expect(apart([box('a', 10), box('b', 10), box('c', 10)], at)).toEqual(at);
   });
 
   test('nothing moves where nothing overlaps', () => {
     const free = new Map(boxes.map(({ id }, i) => [id, { x: 0, y: 200 * i }]));
-    expect(apart(boxes, free, () => false)).toEqual(free);
+    expect(apart(boxes, free)).toEqual(free);
   });
 });

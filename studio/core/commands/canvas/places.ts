@@ -16,7 +16,7 @@ const BLOCKS = ['input', 'entity', 'attribute', 'text', 'graph'] as const;
 
 const blocks = selected('Select blocks first.', BLOCKS);
 
-/** Moves blocks to positions, where the layout leaves them from now on. */
+/** Moves blocks to positions. */
 export const move: Command<{ readonly positions: readonly Position[] }> = {
   name: 'move',
   label: (document, { positions }) => `Move ${positions.map(({ of }) => nameOf(document, of)).join(', ')}`,
@@ -57,21 +57,14 @@ export const align: Command<{ readonly blocks: readonly Id[]; readonly side: 'le
   recorded: true,
 };
 
-/** Takes the positions of a layout. Blocks that were moved by hand stay. */
+/** Takes the positions of a layout, also of blocks that were moved by hand. */
 export const layOut: Command<{ readonly positions: readonly Position[] }> = {
   name: 'lay-out',
   label: () => 'Lay out',
   keys: 'L',
   role: 'operator',
   enabled: always,
-  perform(document, { positions }) {
-    const pinned = new Set(recordsOf(document, 'place').flatMap((place) => (place.pinned ? [place.of] : [])));
-    return positioned(
-      document,
-      positions.filter(({ of }) => !pinned.has(of)),
-      {},
-    );
-  },
+  perform: (document, { positions }) => positioned(document, positions, { pinned: false }),
   said: () => 'Laid out',
   recorded: true,
 };

@@ -24,13 +24,12 @@ export function usePositions(document: StudioDocument, scene: Scene): Points | u
   const [found, setFound] = useState<Points>(() => editor.get().shown.points);
   const places = recordsOf(document, 'place');
   const put = useMemo(() => new Map(places.map(({ of, x, y }) => [of, { x, y }])), [places]);
-  const pinned = useMemo(() => new Set(places.filter((place) => place.pinned).map(({ of }) => of)), [places]);
   // What the layout has placed stays there when there is more.
   const points = useMemo(() => {
     const inputs = scene.blocks.filter(({ id, kind }) => kind === 'input' && !put.has(id));
     const all = new Map([...found, ...column(inputs.map(boxOf)), ...put]);
-    return apart(scene.blocks.map(boxOf), all, (id) => pinned.has(id));
-  }, [found, put, pinned, scene]);
+    return apart(scene.blocks.map(boxOf), all);
+  }, [found, put, scene]);
   const missing = scene.blocks.filter(({ id }) => !points.has(id));
   const isFirst = missing.length > 1 && missing.length === scene.blocks.filter(({ kind }) => kind !== 'input').length;
   useEffect(() => {

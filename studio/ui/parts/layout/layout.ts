@@ -54,23 +54,19 @@ export function column(inputs: readonly Box[]): ReadonlyMap<Id, Point> {
   return points;
 }
 
-/**
- * Blocks that grow push those below them down. A block that a person has put somewhere stays; all others keep their order.
- *
- * @param isPut whether a person has chosen its place
- */
-export function apart(boxes: readonly Box[], points: ReadonlyMap<Id, Point>, isPut: (id: Id) => boolean): ReadonlyMap<Id, Point> {
+/** Blocks that grow push those below them down, whoever has put them there: no block covers another. They keep their order. */
+export function apart(boxes: readonly Box[], points: ReadonlyMap<Id, Point>): ReadonlyMap<Id, Point> {
   const placed = boxes.flatMap((box) => {
     const point = points.get(box.id);
     return point === undefined ? [] : [{ ...box, ...point }];
   });
-  const fixed = placed.filter(({ id }) => isPut(id));
+  const above: typeof placed = [];
   const found = new Map(points);
-  for (const box of placed.filter(({ id }) => !isPut(id)).sort((a, b) => a.y - b.y)) {
-    const beside = fixed.filter((one) => one.x < box.x + box.width && box.x < one.x + one.width).sort((a, b) => a.y - b.y);
+  for (const box of placed.sort((a, b) => a.y - b.y)) {
+    const beside = above.filter((one) => one.x < box.x + box.width && box.x < one.x + one.width).sort((a, b) => a.y - b.y);
     let y = box.y;
     for (const one of beside) if (one.y < y + box.height && y < one.y + one.height) y = one.y + one.height + GAP;
-    fixed.push({ ...box, y });
+    above.push({ ...box, y });
     if (y !== box.y) found.set(box.id, { x: box.x, y });
   }
   return found;

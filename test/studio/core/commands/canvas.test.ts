@@ -38,10 +38,13 @@ describe('places', () => {
       { x: bx, y: by },
     ]);
   });
-  test('lay-out leaves blocks that were moved by hand', () => {
+  test('lay-out takes every block, also those that were moved by hand', () => {
     const moved = perform(document, move, { positions: [{ of: 'Order', x: 1, y: 2 }] }).document;
     const positions = ['Order', 'Line'].map((of) => ({ of, x: 7, y: 7 }));
-    expect(perform(moved, layOut, { positions }).changed).toMatchObject([{ of: 'Line', x: 7, y: 7, pinned: false }]);
+    expect(perform(moved, layOut, { positions }).changed).toMatchObject([
+      { of: 'Order', x: 7, y: 7, pinned: false },
+      { of: 'Line', x: 7, y: 7, pinned: false },
+    ]);
   });
   test('fold is not recorded', () => {
     expect(perform(document, fold, { of: 'Order', open: ['$[*].lines'] }).changed).toMatchObject([{ open: ['$[*].lines'], x: 10 }]);
