@@ -1,5 +1,5 @@
 /** Finds the column that a reference names, in the header of delimited text. */
-import { Fault, type FaultPlace } from '../../core/fault.ts';
+import { describeFault, Fault, type FaultPlace } from '../../core/fault.ts';
 import { type CsvColumn, type CsvDialect, DEFAULT_DELIMITER } from '../../core/input/csv-dialect.ts';
 import { nearest } from '../../core/nearest.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
@@ -9,12 +9,26 @@ import { describedBy } from './described.ts';
  * Index of the column that is named `reference`.
  *
  * @param header names of the columns, as one-byte UTF-8
+ * @param warnings takes a warning about a column in another letter case, which legacy mappings may name. undefined: such a column is another one
  * @throws Fault mapping/reference — there is no such column, or there are two
  */
-export function columnOf(reference: string, header: readonly string[], dialect: CsvDialect, place: FaultPlace): number {
+export function columnOf(
+  reference: string,
+  header: readonly string[],
+  dialect: CsvDialect,
+  place: FaultPlace,
+  warnings?: Set<string>,
+): number {
   const name = toBytes(reference);
   const column = indexOf(name, header, dialect);
   if (column < 0) {
+    const other = warnings && inOtherCase(reference, header, dialect);
+    if (other !== undefined) {
+      const found = JSON.stringify(fromBytes(header[other] as string));
+      const message = `There is no column ${JSON.stringify(reference)}: ${found} is read, which differs in letter case alone. Write it as the header does`;
+      warnings?.add(describeFault(new Fault('mapping/reference', message, { place })));
+      return other;
+    }
     const hint = columnHint(reference, header.map(fromBytes), dialect);
     throw new Fault('mapping/reference', `There is no column ${JSON.stringify(reference)}`, { place, hint });
   }
@@ -42,6 +56,14 @@ function indexOf(name: string, header: readonly string[], dialect: CsvDialect): 
   const column = header.indexOf(name, skipColumns);
   if (column >= 0 || described === undefined) return column;
   return header.findIndex((title, at) => at >= skipColumns && described.titles.includes(fromBytes(title)));
+}
+
+/** Index of the only column whose name differs from a reference in letter case alone. */
+function inOtherCase(reference: string, header: readonly string[], { headerRows, skipColumns = 0 }: CsvDialect): number | undefined {
+  if (headerRows === 0) return undefined;
+  const lower = reference.toLowerCase();
+  const found = header.flatMap((name, at) => (at >= skipColumns && fromBytes(name).toLowerCase() === lower ? [at] : []));
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** A hint for a column that is missing in the header: usually the file has another delimiter, or the name is misspelt. */

@@ -52,6 +52,7 @@ class CsvScan implements Scan {
   readonly #scanner: CsvScanner;
   readonly #iterations: readonly IterationRequest[];
   readonly #options: ReadOptions;
+  readonly #warnings = new Set<string>();
 
   constructor(scanner: CsvScanner, iterations: readonly IterationRequest[], options: ReadOptions) {
     this.#scanner = scanner;
@@ -62,7 +63,8 @@ class CsvScan implements Scan {
   accessor(iteration: number, reference: string): Accessor {
     const origin = this.#iterations[iteration]?.origin;
     const place = { input: this.#options.name, expression: reference, ...(origin === undefined ? {} : { mapping: origin }) };
-    const column = columnOf(reference, this.#scanner.header, this.#options.csv ?? {}, place);
+    const isLegacy = this.#options.dialect === 'legacy';
+    const column = columnOf(reference, this.#scanner.header, this.#options.csv ?? {}, place, isLegacy ? this.#warnings : undefined);
     const slot = this.#scanner.slot(column);
     const description = descriptionOf(column, this.#scanner.header, this.#options.csv ?? {});
     if (description !== undefined) {
@@ -112,6 +114,7 @@ class CsvScan implements Scan {
     const rows = longRows === 1 ? 'A row has' : `${longRows} rows have`;
     const long = `${rows} more cells than the header names (${header.length}); what is beyond was not read. Often a cell with a delimiter lacks its quotes`;
     return [
+      ...this.#warnings,
       ...(longRows === 0 ? [] : [long + positionOf(firstLongRow)]),
       ...(undeclaredQuoteAt === undefined ? [] : [UNDECLARED_QUOTE + positionOf(undeclaredQuoteAt)]),
     ];

@@ -59,6 +59,7 @@ class SheetScan implements Scan {
   readonly #iterations: readonly IterationRequest[];
   readonly #options: ReadOptions;
   readonly #columns = new Map<string, number>();
+  readonly #warnings = new Set<string>();
 
   constructor(reader: SheetReader, iterations: readonly IterationRequest[], options: ReadOptions) {
     this.#reader = reader;
@@ -72,7 +73,7 @@ class SheetScan implements Scan {
     const { name, csv = {}, nulls, naturalDatatypes } = this.#options;
     const origin = this.#iterations[iteration]?.origin;
     const place = { input: name, expression: reference, ...(origin === undefined ? {} : { mapping: origin }) };
-    const column = columnOf(reference, header, csv, place);
+    const column = columnOf(reference, header, csv, place, this.#options.dialect === 'legacy' ? this.#warnings : undefined);
     this.#columns.set(reference, column);
     const slot = table.slot(column);
     const description = descriptionOf(column, header, csv);
@@ -130,7 +131,7 @@ class SheetScan implements Scan {
     const { longRows, firstLongRow, header = [] } = table;
     const long = `${longRows === 1 ? 'A row has' : `${longRows} rows have`} cells beyond the ${header.length} columns that the header names; these were not read`;
     const all = [...(longRows === 0 ? [] : [`${long} (first row ${firstLongRow + 1})`]), ...this.#reader.warnings()];
-    return all.map((message) => `${message} (input ${this.#options.name}, sheet ${table.sheet})`);
+    return [...this.#warnings, ...all.map((message) => `${message} (input ${this.#options.name}, sheet ${table.sheet})`)];
   }
 
   /** A column that is missing in the header has already been reported by `accessor`. */

@@ -333,6 +333,38 @@ describe('CSV', () => {
     expect(found.place.mapping).toBe('m.ttl:1:1');
   });
 
+  describe('a column in another letter case', () => {
+    const scanOf = (header: string, dialect: ReadOptions['dialect']) =>
+      openCsv(chunks(Buffer.from(`${header}\nx,1\n`), 7), [{ iterator: undefined, references: ['name'], origin: 'm.ttl:1:1' }], {
+        ...READING,
+        dialect,
+      });
+
+    test.each(['Name', 'NAME', 'nAmE'])('is read in legacy mappings, with a warning: %s', async (name) => {
+      const header = `${name},age`;
+      expect(await read(`${header}\nx,1\n`, ['name', 'age'], { dialect: 'legacy' })).toEqual([['x', '1']]);
+      const scan = await scanOf(header, 'legacy');
+      scan.accessor(0, 'name');
+      scan.accessor(0, 'name');
+      expect(scan.warnings?.()).toEqual([
+        `There is no column "name": "${name}" is read, which differs in letter case alone. Write it as the header does (input people.csv, expression name, mapping m.ttl:1:1)`,
+      ]);
+    });
+
+    test.each<[string, string, ReadOptions['dialect'], string]>([
+      ["in today's RML", 'Name,age', 'rml', 'Did you mean "Name"?'],
+      ['where two differ in case alone', 'Name,NAME', 'legacy', 'Did you mean "Name" or "NAME"?'],
+    ])('is another column %s', async (_, header, dialect, hint) => {
+      const scan = await scanOf(header, dialect);
+      expect((await fault((async () => scan.accessor(0, 'name'))())).hint).toBe(hint);
+    });
+
+    test('does not stand in for one that is there', async () => {
+      expect(await read('Name,name\nx,y\n', ['name'], { dialect: 'legacy' })).toEqual([['y']]);
+      expect((await scanOf('Name,name', 'legacy')).warnings?.()).toEqual([]);
+    });
+  });
+
   test('fault: a column that is there twice', async () => {
     expect((await fault(read('a,a\n1,2\n', ['a']))).message).toContain('twice');
   });

@@ -78,6 +78,19 @@ const NO_DATABASE: EngineFault = {
   hint: 'An SQLite database begins with the bytes "SQLite format 3"; encrypted ones cannot be read here, export such a database first',
 };
 
+/**
+ * `REPLACE(x, "/", "-")`: other programs take a name in double quotes that no column has for a text, and so would not notice a misspelt column.
+ */
+function withTextHint(error: unknown, sql: string): unknown {
+  const name = /^no such column: "?(.+?)"?(?: - .*)?$/s.exec((error as Error).message)?.[1];
+  if (name === undefined || !sql.includes(`"${name}"`)) return error;
+  const { hint: _, ...fault } = faultOf(error);
+  return new EngineError({
+    ...fault,
+    hint: `Double quotes name columns. If it is a text, write '${name.replaceAll("'", "''")}', in single quotes`,
+  });
+}
+
 class Sqlite implements Engine {
   readonly version: string;
   readonly #database: Database;
@@ -91,7 +104,11 @@ class Sqlite implements Engine {
 
   describe(sql: string): readonly EngineColumn[] {
     // As a subquery it is one query and nothing more: no PRAGMA, ATTACH or second statement. Prepared alone, the rest of the text would be ignored.
-    this.#database.prepare(`SELECT 1 FROM (${sql}\n)`);
+    try {
+      this.#database.prepare(`SELECT 1 FROM (${sql}\n)`);
+    } catch (error) {
+      throw withTextHint(error, sql);
+    }
     const columns = this.#database.prepare(sql).columns();
     return columns.map(({ name, type }) => ({ name, type: type ?? undefined }));
   }

@@ -206,6 +206,12 @@ describe('rows of XLSX', () => {
     expect((await readSheet(bytes, ['2'], { csv: { headerRows: 0 } })).rows).toEqual([['Ada'], ['Zoë']]);
   });
 
+  test('a column in another letter case is read in legacy mappings, with a warning', async () => {
+    const { rows, warnings } = await readSheet(xlsx({ sheets: { One: xlsxRows([['Name'], ['Ada']]) } }), ['name'], { dialect: 'legacy' });
+    expect(rows).toEqual([['Ada']]);
+    expect(warnings).toEqual([expect.stringContaining('There is no column "name": "Name" is read')]);
+  });
+
   test('prefixes of another document', async () => {
     const sheet = `<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData><x:row><x:c t="str"><x:v>a</x:v></x:c></x:row><x:row><x:c><x:v>1</x:v></x:c></x:row></x:sheetData></x:worksheet>`;
     const bytes = xlsx({ sheets: { One: '' }, parts: { 'xl/worksheets/sheet1.xml': sheet } });

@@ -384,3 +384,17 @@ describe('JDBC URLs', () => {
     expect(() => parseJdbcUrl({ url })).toThrow(expect.objectContaining({ code: 'request/invalid' }));
   });
 });
+
+test.each([
+  [`SELECT REPLACE(x, "/", "-") AS y FROM t`, `write '/', in single quotes`],
+  [`SELECT x FROM t WHERE x = "it's"`, `write 'it''s', in single quotes`],
+  [`SELECT z FROM t`, undefined],
+])('a text in double quotes is no column, and the hint says how it is written: %s', async (sql, hint) => {
+  const path = join(directory, 'quotes.db');
+  await rm(path, { force: true });
+  await writeSqlite(path, "CREATE TABLE t (x TEXT); INSERT INTO t VALUES ('a/b')");
+  const error = await withSession(path, (session) => session.describe(sql)).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ message: expect.stringContaining('no such column') });
+  if (hint === undefined) expect((error as { hint?: string }).hint ?? '').not.toContain('single quotes');
+  else expect((error as { hint?: string }).hint).toContain(hint);
+});
