@@ -4,7 +4,6 @@ import { formatOrigin, type LogicalSource } from '../mapping/model/model.ts';
 import type { MapInfo, Project } from '../plan/algebra.ts';
 import { describeContent } from '../plan/explain.ts';
 import { mapsOf, type Plan } from '../plan/plan.ts';
-import type { Flaws } from './compile/flaws.ts';
 import type { ErrorPolicy, Flaw, RunReport, TriplesMapReport } from './request.ts';
 
 /** What a program of a triples map counted, and knows of its records. */
@@ -29,7 +28,7 @@ export interface MappedRecords {
   readonly repeated: boolean;
   readonly ruleCount: number;
   /** Absent: nothing was counted. */
-  readonly flaws?: Pick<Flaws, 'found'>;
+  readonly flaws?: { found(): readonly Flaw[] };
 }
 
 /**

@@ -11,7 +11,7 @@ import { SERIALIZATIONS, type Serialization } from '../../../src/sinks/sink.ts';
 import type { Compression } from '../../../src/storage/compression.ts';
 import { openInput } from '../../../src/storage/open.ts';
 import { PROJECT_ROOT } from '../../support/project-root.ts';
-import { smallHeap } from '../../support/small-heap.ts';
+import { smallHeap } from '../../support/node/small-heap.ts';
 
 let directory: string;
 beforeAll(async () => {

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { WriteReport, WriteRequest } from '../../../src/write/request.ts';
 import { built } from '../../support/project-root.ts';
-import { smallHeap } from '../../support/small-heap.ts';
+import { smallHeap } from '../../support/node/small-heap.ts';
 import { workspace } from './writing.ts';
 
 const SCRIPT = fileURLToPath(built('test/src/write/writer.js'));

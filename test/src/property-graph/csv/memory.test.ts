@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { smallHeap } from '../../../support/small-heap.ts';
+import { smallHeap } from '../../../support/node/small-heap.ts';
 
 const QUADMILL = join(import.meta.dirname, '../../../../bin/quadmill.js');
 /** Of the smaller input; the larger one is four times as long. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Faulty } from '../../../servers/databases/faulty.ts';
 import { describeDatabases } from '../../../support/service/describe.ts';
 import { makeWorkspace, mappingOf, query, runCommand, table, type Workspace } from '../../../support/service/sql-runs.ts';
-import { smallHeap } from '../../../support/small-heap.ts';
+import { smallHeap } from '../../../support/node/small-heap.ts';
 
 const LIMIT_MS = 120_000;
 const ROWS = 300_000;

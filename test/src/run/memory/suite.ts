@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { smallHeap } from '../../../support/small-heap.ts';
+import { smallHeap } from '../../../support/node/small-heap.ts';
 
 const QUADMILL = join(import.meta.dirname, '../../../../bin/quadmill.js');
 const HEAP_MB = 64;

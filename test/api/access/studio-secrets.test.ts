@@ -1,6 +1,6 @@
 /** Passwords in texts that the studio asks about. */
 import { expect, test } from '@jest/globals';
-import { assertNoPassword } from '../../api/routes/studio/secrets.ts';
+import { assertNoPassword } from '../../../api/routes/studio/secrets.ts';
 
 test.each([
   ['jdbc:oracle:thin:u/p@//host:1521/service', true],
