@@ -45,7 +45,8 @@ export function effectiveValue(option: OptionName, snapshot: Snapshot, service: 
     case 'DELETE_SOURCE':
       return deletesSource(service.scope, snapshot);
     case 'KAFKA_TOPIC_NAME_SOURCE':
-      return sourceTopic(service.name === 'SQL-Transformer' ? 'sql-transformer' : 'semi-structured-transformer', snapshot);
+      // A string in the document, also where there is no topic.
+      return sourceTopic(service.name === 'SQL-Transformer' ? 'sql-transformer' : 'semi-structured-transformer', snapshot) ?? '';
     case 'MAPPINGS_DIR_URL':
       return mappingsOf(service.name === 'SQL-Transformer' ? 'sql-transformer' : 'semi-structured-transformer', snapshot, workingDirectory);
     case 'OUTPUT_DIR_URL':

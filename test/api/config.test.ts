@@ -84,7 +84,7 @@ describe('options belong to services', () => {
   test('messages of the semi-structured transformer are not the SQL transformer’s, which has a topic when it is given one', async () => {
     const shown = async (service: Prefix): Promise<unknown> =>
       (await config(service, 'kafka.topicNameSource')).body.serviceTransformerConfig.kafka.topicNameSource;
-    expect([await shown('semi-structured-transformer'), await shown('sql-transformer')]).toEqual(['source_urls', null]);
+    expect([await shown('semi-structured-transformer'), await shown('sql-transformer')]).toEqual(['source_urls', '']);
     await update('sql-transformer', 'kafka.topicNameSource', 'nights');
     expect([await shown('semi-structured-transformer'), await shown('sql-transformer')]).toEqual(['source_urls', 'nights']);
   });

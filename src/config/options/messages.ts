@@ -29,7 +29,8 @@ export const MESSAGE_OPTIONS = {
     scope: 'transformer',
     own: { service: 'SQL-Transformer', of: 'KAFKA_TOPIC_NAME_SOURCE' },
     pattern: TOPIC,
-    summary: 'Topic whose messages start runs of the SQL transformer. Absent: none with SERVICE `all`, else KAFKA_TOPIC_NAME_SOURCE.',
+    summary:
+      'Topic whose messages start runs of the SQL transformer. Absent: none with SERVICE `all` (the empty text in `/config`), else KAFKA_TOPIC_NAME_SOURCE.',
   },
   KAFKA_TOPIC_NAME_SUCCESS: {
     path: 'provenance.kafka.topicNameSuccess',
