@@ -100,7 +100,7 @@ async function ofFiles(
   options: SampleOptions,
 ): Promise<Written> {
   const samples: DocumentSample[] = [];
-  for (const input of inputs) samples.push(await sampleInput(input, pathFor(input, output), options));
+  for (const input of inputs) samples.push(await sampleInput(input, pathFor(input, output), options).catch((error) => withFormats(error)));
   const entities = samples.flatMap(describeDocument);
   const heading = [
     `A mapping to start from, made by quadmill init of the first records of ${inputs.length === 1 ? 'one input' : `${inputs.length} inputs`}.`,
@@ -113,6 +113,12 @@ async function ofFiles(
     });
   const text = language === 'rml' ? turtle : await inYarrrml(turtle);
   return { text, told: `${entities.length === 1 ? 'a triples map' : `${count(entities.length)} triples maps`}`, access: [] };
+}
+
+/** @throws the error; the one about an unknown ending says which option names the format */
+function withFormats(error: unknown): never {
+  if (!(error instanceof Fault) || error.code !== 'source/type' || error.hint !== undefined) throw error;
+  throw error.with({ hint: `--input-format says what it is, one of ${INPUT_FORMATS.join(', ')}` });
 }
 
 async function ofDatabase(input: string, parsed: Parsed, language: Language, signal: AbortSignal): Promise<Written> {

@@ -25,7 +25,7 @@ export interface SampleOptions {
   /** Of JSON and XML: bytes that are looked at. */
   readonly bytes: number;
   readonly maxRecordBytes: number;
-  /** How the mapping will be read. In legacy RML an empty cell is null unless it stands in quotes. */
+  /** How the mapping will be read. In legacy RML an empty cell is null unless it stands in quotes, and no prefix of XPath is declared. */
   readonly dialect: ReadOptions['dialect'];
   /** Of tables: texts that mean null. undefined: in today's RML, which can say so, the empty text. */
   readonly nulls?: readonly string[] | undefined;

@@ -57,6 +57,23 @@ export function delimiterOfHead(head: string): string {
   return CANDIDATES.find((delimiter) => header.includes(delimiter)) ?? ',';
 }
 
+/**
+ * Rows above the header, such as a title: they have one cell, and at least two rows behind them have equal numbers of cells, more than one.
+ * undefined: there are none.
+ */
+export function titleOfHead(head: string): { readonly rows: number; readonly delimiter: string } | undefined {
+  const rows = linesOf(head.replace(/\0/g, ''))
+    .flatMap((text, line) => (text === '' ? [] : [{ text, line }]))
+    .slice(0, LINES);
+  for (const delimiter of CANDIDATES) {
+    const counts = rows.map(({ text }) => text.split(delimiter).length - 1);
+    const first = counts.findIndex((count) => count > 0);
+    if (first > 0 && first < counts.length - 1 && counts.every((count, at) => count === (at < first ? 0 : counts[first])))
+      return { rows: rows[first]?.line ?? 0, delimiter };
+  }
+  return undefined;
+}
+
 const QUOTED_CELL = '"[^"]*(?:""[^"]*)*"';
 const HEADER_IN_QUOTES = new RegExp(`^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\r\n]*(?:${QUOTED_CELL}\t)*${QUOTED_CELL}(?:[\r\n]|$)`);
 
@@ -64,8 +81,11 @@ const HEADER_IN_QUOTES = new RegExp(`^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\r\n]*
 export const quoteOfTabbed = (head: string): string | undefined => (HEADER_IN_QUOTES.test(head.replace(/\0/g, '')) ? '"' : undefined);
 
 /** Complete rows, without what is in quotes. */
-function rowsOf(head: string): readonly string[] {
+const rowsOf = (head: string): readonly string[] => linesOf(head).filter((row) => row !== '');
+
+/** The same with blank ones, which `csvw:skipRows` counts. */
+function linesOf(head: string): readonly string[] {
   const plain = head.replace(/"(?:[^"]|"")*(?:"|$)/g, '');
   const rows = plain.split(/\r\n|\r|\n/);
-  return (rows.length > 1 ? rows.slice(0, -1) : rows).filter((row) => row !== '');
+  return rows.length > 1 ? rows.slice(0, -1) : rows;
 }

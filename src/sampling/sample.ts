@@ -12,7 +12,7 @@ import { isTimeOver, TimeOver } from './beginning.ts';
 import { sampleJson, sampleJsonSequence } from './json.ts';
 import type { SampleOptions } from './options.ts';
 import { sampleParquet } from './parquet.ts';
-import { delimiterOfHead, PeekedBytes, quoteOfTabbed } from './peek.ts';
+import { delimiterOfHead, PeekedBytes, quoteOfTabbed, titleOfHead } from './peek.ts';
 import { sampleTable } from './table.ts';
 import { sampleXml } from './xml.ts';
 
@@ -128,10 +128,13 @@ async function sampleOf(
       const { quote = undeclaredQuote({ delimiter }) && quoteOfTabbed(await peeked.head()) } = options;
       const csv = { delimiter, ...(quote === undefined ? {} : { quoteChar: quote }) };
       const read = { ...readOptions(name, csv, undefined, options), ...(served && { served }) };
+      const title = titleOfHead(await peeked.head());
       const table = await sampleTable(peeked.all(), format, read, options);
+      const notes = title === undefined ? table.notes : [...table.notes, titleNote(title)];
       return {
         ...sampled,
         ...table,
+        notes,
         source: {
           ...source,
           delimiter: delimiter === usual ? undefined : delimiter,
@@ -154,6 +157,12 @@ const readOptions = (name: string, csv: ReadOptions['csv'], sheet: string | unde
   maxRecordBytes: options.maxRecordBytes,
   ...(sheet === undefined ? {} : { sheet }),
 });
+
+function titleNote({ rows, delimiter }: { readonly rows: number; readonly delimiter: string }): string {
+  const above = rows === 1 ? 'The first row looks like a title' : `The first ${rows} rows look like titles`;
+  const written = JSON.stringify(delimiter);
+  return `${above}: the next rows have more cells. Skip ${rows === 1 ? 'it' : 'them'} with csvw:dialect [ csvw:skipRows ${rows} ; csvw:delimiter ${written} ], so that the header names the columns`;
+}
 
 /** `data/people.csv.gz` → `people`. */
 const stemOf = (url: string): string => fileNameOf(url).replace(/(?<=.)\.[^/]*$/, '');

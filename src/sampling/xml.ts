@@ -31,11 +31,11 @@ interface Open {
 export async function sampleXml(
   chunks: AsyncIterable<Uint8Array>,
   name: string,
-  options: Pick<SampleOptions, 'records' | 'bytes' | 'maxRecordBytes' | 'encoding'> & Ending & Pick<ReadOptions, 'served'>,
+  options: Pick<SampleOptions, 'records' | 'bytes' | 'maxRecordBytes' | 'encoding' | 'dialect'> & Ending & Pick<ReadOptions, 'served'>,
 ): Promise<Pick<DocumentSample, 'root' | 'isWhole' | 'fault'> & { readonly namespaces: ReadonlyMap<string, string> }> {
-  const { records, bytes, maxRecordBytes, encoding, served } = options;
+  const { records, bytes, maxRecordBytes, encoding, served, dialect } = options;
   const beginning = await beginningOf(toUtf8(chunks, encoding, declaredEncoding, name, 'XML', served), bytes);
-  const sink = new TreeSink(records);
+  const sink = new TreeSink(records, dialect === 'rml');
   const scanner = new XmlScanner(sink, new NameTable(), name, maxRecordBytes, MAX_DEPTH);
   scanner.push(beginning.bytes);
   if (beginning.isWhole) scanner.end();
@@ -56,12 +56,15 @@ class TreeSink implements XmlSink {
   /** No element was left out. */
   isAll = true;
   readonly #records: number;
+  /** Whether the mapping can declare prefixes. */
+  readonly #declares: boolean;
   readonly #prefixes = new Map<string, string>();
   readonly #document: Open = { name: '', attributes: [], children: new Map(), text: '', hasText: false };
   readonly #open: Open[] = [this.#document];
 
-  constructor(records: number) {
+  constructor(records: number, declares: boolean) {
     this.#records = records;
+    this.#declares = declares;
   }
 
   open(name: Name, attributes: Attributes): void {
@@ -108,11 +111,12 @@ class TreeSink implements XmlSink {
     return { members: membersOf(this.#document.children) };
   }
 
-  /** With a prefix that stands for one namespace in the whole document. */
+  /** With a prefix that stands for one namespace in the whole document, or for any namespace where the mapping can declare none. */
   #nameOf({ uri, prefix, local }: Name): string {
     const name = fromBytes(local);
     if (uri === '') return name;
     if (uri === XML_NAMESPACE) return `xml:${name}`;
+    if (!this.#declares) return `*:${name}`;
     const known = this.#prefixes.get(uri);
     if (known !== undefined) return `${known}:${name}`;
     const wanted = prefix === '' ? 'd' : fromBytes(prefix);

@@ -1,5 +1,5 @@
 /** Mappings to start from, of each kind of input: the same rows give the same values, and the command that `init` suggests works. */
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { type Files, withFiles } from '../../bin/faults/trial.ts';
@@ -133,5 +133,50 @@ test('--encoding of a workbook is refused', async () => {
   await withFiles({ 'person.xlsx': xlsx({ sheets: { person: xlsxRows(sheetRows) } }) }, async (directory) => {
     const { code, err } = await quadmillHere(directory, 'init', 'person.xlsx', '--encoding', 'latin1');
     expect([code, err]).toEqual([2, expect.stringContaining('An encoding is for text, and person.xlsx is XLSX')]);
+  });
+});
+
+test.each<[string, string, RegExp | undefined]>([
+  ['one title', 'Report of June\nid,name\n1,Ada\n2,Bo\n', /looks like a title: .*csvw:skipRows 1 ; csvw:delimiter ","/],
+  [
+    'a title, a blank line, a date',
+    'Report\n\nJune 2026\nid;name\n1;Ada\n2;Bo\n',
+    /first 3 rows look like titles: .*csvw:skipRows 3 ; csvw:delimiter ";"/,
+  ],
+  ['one column', 'id\n1\n2\n3\n', undefined],
+  ['a header with as many cells', 'id,name\n1,Ada\n2,Bo\n', undefined],
+])('rows above the header are named, with what skips them: %s', async (_, text, expected) => {
+  await withFiles({ 'person.csv': text }, async (directory) => {
+    const { code, out } = await quadmillHere(directory, 'init', 'person.csv');
+    expect(code).toBe(0);
+    if (expected === undefined) return expect(out).not.toContain('skipRows');
+    expect(out).toMatch(expected);
+    const [, dialect] = /(csvw:dialect \[.*?\])/.exec(out) as RegExpExecArray;
+    const mapping = `@prefix rml: <http://w3id.org/rml/> . @prefix csvw: <http://www.w3.org/ns/csvw#> .
+      <#P> rml:logicalSource [ rml:source [ a csvw:Table ; csvw:url "person.csv" ; ${dialect} ] ; rml:referenceFormulation rml:CSV ] ;
+        rml:subjectMap [ rml:template "http://example.com/{id}" ] ; rml:predicateObjectMap [ rml:predicate <#name> ; rml:objectMap [ rml:reference "name" ] ] .`;
+    await writeFile(join(directory, 'm.ttl'), mapping);
+    expect(await quadmillHere(directory, 'run', 'm.ttl', '-o', 'out.nq')).toMatchObject({ code: 0, err: '' });
+    expect((await readFile(join(directory, 'out.nq'), 'utf8')).match(/"\w+"/g)).toEqual(['"Ada"', '"Bo"']);
+  });
+});
+
+test.each(['people.dat', 'people'])('an ending that tells no format: %s', async (name) => {
+  await withFiles({ [name]: 'id,name\n1,Ada\n' }, async (directory) => {
+    const { code, err } = await quadmillHere(directory, 'init', name);
+    expect([code, err]).toEqual([1, expect.stringContaining('--input-format says what it is, one of csv, tsv, json')]);
+    expect(await quadmillHere(directory, 'init', name, '--input-format', 'csv')).toMatchObject({ code: 0 });
+  });
+});
+
+test.each([
+  ['a default namespace', '<r xmlns="http://n.org/"><x id="1"><name>Ada</name></x><x id="2"><name>Bo</name></x></r>'],
+  ['a prefix', '<n:r xmlns:n="http://n.org/"><n:x n:id="1"><n:name>Ada</n:name></n:x><n:x n:id="2"><n:name>Bo</n:name></n:x></n:r>'],
+])('names of XML in YARRRML have any namespace: %s', async (_, text) => {
+  await withFiles({ 'people.xml': text }, async (directory) => {
+    const { mapping, lines } = await started(directory, ['people.xml'], 'm.yml');
+    expect(mapping).toContain('/*:r/*:x');
+    expect(mapping).toContain('$(*:name)');
+    expect(lines).toEqual(expect.arrayContaining(['<http://example.com/x/2> <http://example.com/ns#name> "Bo" .']));
   });
 });
