@@ -7,6 +7,7 @@ import { FORMATS } from '../src/core/input/formats.ts';
 import { RDF_SYNTAXES } from '../src/core/input/rdf-syntaxes.ts';
 import { NOT_BLANK } from '../src/core/schema.ts';
 import { KINDS } from '../src/infer/kinds.ts';
+import { MAPPING_EXTENSIONS } from '../src/mapping/model/language.ts';
 import { TERM_KINDS } from '../src/ontology/terms.ts';
 import { TARGET_TYPES, WRITE_MODES } from '../src/targets/target.ts';
 import { ROLES } from './route.ts';
@@ -53,7 +54,7 @@ const NULLS = {
 const PREVIEWED = {
   name: {
     type: 'string',
-    pattern: String.raw`^[^/\\\u0000]+\.(ttl|yml|yaml)$`,
+    pattern: `^[^/\\\\\\u0000]+\\.(${MAPPING_EXTENSIONS.join('|')})$`,
     maxLength: 200,
     description: 'Its extension tells the language',
     examples: ['shop.ttl'],

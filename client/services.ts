@@ -162,7 +162,7 @@ export class SemiStructuredTransformerClient extends TransformerClient {
     return (await this.send('GET', '/rml', { signal, query: { fileName } })).text();
   }
 
-  /** Turtle, or YARRRML where the name ends in `.yml` or `.yaml`. @throws ProblemError with `diagnostics` — the mapping is invalid */
+  /** Turtle, or YARRRML where the name ends in `.yml`, `.yaml` or `.yarrrml`. @throws ProblemError with `diagnostics` — the mapping is invalid */
   async putMapping(fileName: string, text: string, options: CallOptions & Precondition = {}): Promise<void> {
     const body = { type: mappingType(fileName), text };
     await this.send('PUT', '/rml', { ...conditional(options), query: { fileName }, body });
@@ -264,7 +264,7 @@ const conditional = (options: CallOptions & Precondition): CallParts => ({
   headers: conditionHeaders(options),
 });
 
-const mappingType = (fileName: string): string => (/\.ya?ml$/i.test(fileName) ? 'application/yaml' : 'text/turtle');
+const mappingType = (fileName: string): string => (/\.(?:ya?ml|yarrrml)$/i.test(fileName) ? 'application/yaml' : 'text/turtle');
 
 function databaseQuery({ url, user, password, jdbc, parameters = {} }: Database): NonNullable<CallParts['query']> {
   const encoded = password === undefined ? undefined : btoa(String.fromCharCode(...new TextEncoder().encode(password)));

@@ -5,7 +5,7 @@ export type ProcessRequest = {
   readonly inputFileURL: string | ReadonlyArray<string>;
   /** Logical source of the mapping; the n-th belongs to the n-th input file */
   readonly logicalSource?: string | ReadonlyArray<string> | null;
-  /** Mapping file or directory; left out: every .ttl, .yml and .yaml of MAPPINGS_DIR_URL */
+  /** Mapping file or directory; left out: every .ttl, .yml, .yaml and .yarrrml of MAPPINGS_DIR_URL */
   readonly mappingURL?: string | ReadonlyArray<string> | null;
 };
 

@@ -11,6 +11,7 @@ import { describeDocument } from '../../src/infer/describe.ts';
 import { writeMapping } from '../../src/infer/mapping.ts';
 import type { DocumentSample } from '../../src/infer/sample.ts';
 import { convertMapping } from '../../src/mapping/convert/convert.ts';
+import { hasYarrrmlEnding } from '../../src/mapping/model/language.ts';
 import { DEFAULT_BASE } from '../../src/run/request.ts';
 import type { SampleOptions } from '../../src/sampling/options.ts';
 import { sampleInput } from '../../src/sampling/sample.ts';
@@ -41,7 +42,7 @@ const INIT: Command = {
 compressed, or URLs. Of a database (a JDBC URL, or an SQLite file) it writes R2RML by the catalogue, as direct-mapping --r2rml does.`,
   options: {
     output: { short: 'o', value: 'FILE', summary: 'write to FILE; default standard output. The mapping names its inputs relative to it' },
-    to: { value: 'LANGUAGE', choices: LANGUAGES, summary: 'default yarrrml if FILE ends with .yml or .yaml, else rml' },
+    to: { value: 'LANGUAGE', choices: LANGUAGES, summary: 'default yarrrml if FILE ends with .yml, .yaml or .yarrrml, else rml' },
     force: { summary: 'overwrite FILE if it exists' },
     records: { value: 'N', summary: `look at the first N records of each file, default ${RECORDS}` },
     base: { value: 'IRI', summary: `what the IRIs of the graph begin with, default ${BASE}` },
@@ -177,7 +178,7 @@ function sampleOptionsOf(parsed: Parsed, language: Language): Omit<SampleOptions
 }
 
 const languageOf = (parsed: Parsed, output: string | undefined): Language =>
-  (parsed.value('to') as Language | undefined) ?? (/\.ya?ml$/i.test(output ?? '') ? 'yarrrml' : 'rml');
+  (parsed.value('to') as Language | undefined) ?? (hasYarrrmlEnding(output ?? '') ? 'yarrrml' : 'rml');
 
 function baseOf(parsed: Parsed): string {
   const base = parsed.value('base') ?? BASE;

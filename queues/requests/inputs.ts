@@ -6,6 +6,7 @@ import { Fault } from '../../src/core/fault.ts';
 import { splitSheet } from '../../src/core/input/formats.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { DescribedSet } from '../../src/custom-functions/open.ts';
+import { MAPPING_ENDINGS, MAPPING_EXTENSIONS } from '../../src/mapping/model/language.ts';
 import { compressionByName } from '../../src/storage/compression.ts';
 import { listDirectory } from '../../src/storage/list.ts';
 import { assertWithin, probeInput } from '../../src/storage/open.ts';
@@ -74,7 +75,7 @@ async function findMappings(given: string | undefined, snapshot: Snapshot, acces
     });
   }
   if (found === undefined) return { mappings: [given], listed: false };
-  throw new Fault('request/invalid', `The directory ${redact(given)} of mappingURL has no .ttl, .yml or .yaml file`);
+  throw new Fault('request/invalid', `The directory ${redact(given)} of mappingURL has no ${MAPPING_ENDINGS} file`);
 }
 
 /** Asked first: the mapping is nearly always a file, which is found out faster than what a directory has. @throws Fault request/forbidden */
@@ -87,7 +88,7 @@ async function stateOf(url: string, access: Access): Promise<InputState | undefi
 /** undefined: not a directory, so a file or nothing; the run will find out. */
 async function listMappings(url: string, access: Access): Promise<readonly string[] | undefined> {
   try {
-    return await listDirectory(url, ['ttl', 'yml', 'yaml'], access);
+    return await listDirectory(url, MAPPING_EXTENSIONS, access);
   } catch (error) {
     if (
       error instanceof Fault &&

@@ -22,7 +22,7 @@ export const PROCESS_REQUEST = {
     },
     mappingURL: {
       ...optional({ ...TEXTS, maxItems: 1 }),
-      description: 'Mapping file or directory; left out: every .ttl, .yml and .yaml of MAPPINGS_DIR_URL',
+      description: 'Mapping file or directory; left out: every .ttl, .yml, .yaml and .yarrrml of MAPPINGS_DIR_URL',
     },
   },
   required: ['inputFileURL'],

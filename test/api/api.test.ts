@@ -235,6 +235,12 @@ describe('/rml', () => {
     expect([back.headers.get('content-type'), await back.text()]).toEqual(['application/yaml', yarrrml]);
   });
 
+  test.each(['people.yaml', 'people.yarrrml', 'people.yarrr.yml'])('takes YARRRML under the name %s', async (name) => {
+    expect((await put(name, yarrrml, 'application/yaml')).status).toBe(200);
+    expect((await read(name)).headers.get('content-type')).toBe('application/yaml');
+    expect((await put(name, mapping)).status).toBe(415);
+  });
+
   test('YARRRML that is wrong is 400 with the key, and Turtle with its name 415', async () => {
     const response = await put('wrong.yaml', yarrrml.replace('sources:', 'source5:'), 'application/yaml');
     const { diagnostics } = (await response.json()) as { diagnostics: readonly { key: string }[] };

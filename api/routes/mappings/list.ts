@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import type { Transformer } from '../../../queues/jobs.ts';
 import { Fault } from '../../../src/core/fault.ts';
+import { MAPPING_EXTENSIONS } from '../../../src/mapping/model/language.ts';
 import { isYarrrml } from '../../../src/mapping/parse/document.ts';
 import { listDirectory } from '../../../src/storage/list.ts';
 import type { Api } from '../../route.ts';
@@ -9,7 +10,7 @@ import { insideMappings, mappingDirectory } from './place.ts';
 import { filesOf, readSaved } from './saved.ts';
 
 /** A file directly in the directory, of a type that runs read. */
-const NAME = /^[^/\\.\u0000-\u001F][^/\\\u0000-\u001F]*\.(ttl|yml|yaml)$/u;
+const NAME = new RegExp(`^[^/\\\\.\\u0000-\\u001F][^/\\\\\\u0000-\\u001F]*\\.(${MAPPING_EXTENSIONS.join('|')})$`, 'u');
 export const isMappingName = (name: string): boolean => NAME.test(name);
 
 /** `shop.ttl.draft` is the draft of `shop.ttl`. */
@@ -46,7 +47,7 @@ export async function listMappings(api: Api, service: Transformer): Promise<read
 type Found = ReadonlyMap<string, { readonly isSaved: boolean; readonly draft: boolean }>;
 
 async function namesIn(directory: string, files: ReturnType<typeof filesOf>): Promise<Found> {
-  const extensions = ['ttl', 'yml', 'yaml', DRAFT_SUFFIX.slice(1)];
+  const extensions = [...MAPPING_EXTENSIONS, DRAFT_SUFFIX.slice(1)];
   const paths = await listDirectory(directory, extensions, { ...files, reach: undefined }).catch((error: unknown) => {
     if (error instanceof Fault && error.code === 'source/missing') return [];
     throw error;

@@ -22,7 +22,7 @@ const FILE_NAME: Parameter = {
 
 const SHOWN: Route['replies'] = {
   200: {
-    description: 'The file; YARRRML (.yml, .yaml) as application/yaml. `ETag` names the version',
+    description: 'The file; YARRRML (.yml, .yaml, .yarrrml) as application/yaml. `ETag` names the version',
     type: [TURTLE, ...YAML.slice(0, 1)],
     schema: { type: 'string' },
   },

@@ -2,6 +2,7 @@
 import type { Service, Transformer } from '../../../queues/jobs.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import { NO_NUL } from '../../../src/core/schema.ts';
+import { MAPPING_ENDINGS } from '../../../src/mapping/model/language.ts';
 import type { Api, Call, Parameter, Reply, Route } from '../../route.ts';
 import { checkMapping } from './check.ts';
 import { CONDITIONS, conditionOf, MATCH, tagHeader } from './conditions.ts';
@@ -130,7 +131,7 @@ async function fileOf(api: Api, { parameters }: Call): Promise<NamedFile> {
   const { name, service, draft } = parameters as { readonly name: string; readonly service: Transformer; readonly draft: boolean };
   if (!isMappingName(name)) {
     throw new Fault('request/invalid', 'The parameter name is not that of a mapping file', {
-      hint: 'A name ends in .ttl, .yml or .yaml, does not begin with a dot, and has no directory before it',
+      hint: `A name ends in ${MAPPING_ENDINGS}, does not begin with a dot, and has no directory before it`,
     });
   }
   const directory = mappingDirectory(api, service);

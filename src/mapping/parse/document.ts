@@ -7,6 +7,7 @@
 import { XSD } from '../../core/value.ts';
 import type { CustomFunctions } from '../../functions/definition.ts';
 import { type Described, type Graph, type GraphNode, nodeId, type Statement } from '../model/graph.ts';
+import { hasYarrrmlEnding } from '../model/language.ts';
 import type { Origin, RdfTerm } from '../model/model.ts';
 import { acceptBlanks } from '../turtle/accepted.ts';
 import { Parser } from '../turtle/parser.ts';
@@ -21,8 +22,8 @@ export interface Document {
   readonly text: string;
 }
 
-/** Whether a document is YARRRML: its name ends with `.yml` or `.yaml`. */
-export const isYarrrml = ({ name }: Pick<Document, 'name'>): boolean => /\.ya?ml(?:[?#].*)?$/i.test(name);
+/** Whether a document is YARRRML, by its name. */
+export const isYarrrml = ({ name }: Pick<Document, 'name'>): boolean => hasYarrrmlEnding(name);
 
 export interface ReadOptions {
   /** Base for relative IRIs in documents without `@base`. */

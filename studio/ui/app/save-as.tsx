@@ -1,5 +1,6 @@
 /** Save as: the model under another name, and in any of the languages. The model that is open stays as it is. */
 import { type ReactNode, useEffect, useState } from 'react';
+import { withoutMappingEnding } from '../../../src/mapping/model/language.ts';
 import { saidOf, troubleOf } from '../../client/service.ts';
 import type { Language } from '../../core/document.ts';
 import { Button } from '../parts/button.tsx';
@@ -33,7 +34,7 @@ export function SaveAs({ place, onClose }: SaveAsProps): ReactNode {
   const text = found?.text?.trim() === '' ? undefined : found?.text;
   const choose = (next: Language): void => {
     setLanguage(next);
-    setName(fileName(name.replace(/\.(ttl|ya?ml)$/i, ''), next));
+    setName(fileName(withoutMappingEnding(name), next));
   };
   const save = async (): Promise<void> => {
     if (text === undefined) return;
@@ -131,6 +132,6 @@ function useConverted(language: Language): { readonly found: CurrentText | undef
 /** `shop.ttl` → `shop-2.ttl`, whose name is free more often than not. */
 const otherName = (name: string, language: Language): string =>
   fileName(
-    name.replace(/\.(ttl|ya?ml)$/i, '').replace(/(?:-(\d+))?$/, (_, number?: string) => `-${Number(number ?? 1) + 1}`),
+    withoutMappingEnding(name).replace(/(?:-(\d+))?$/, (_, number?: string) => `-${Number(number ?? 1) + 1}`),
     language,
   );

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react';
 import type { QuadmillClient } from '../../../client/client.ts';
 import type { StudioPreview, StudioPreviewRequest } from '../../../client/types.ts';
+import { hasYarrrmlEnding } from '../../../src/mapping/model/language.ts';
 import type { Diagnostic } from '../../../src/mapping/model/model.ts';
 import type { ModelOrigin } from '../../client/drafts.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
@@ -102,8 +103,8 @@ const again = (editor: Editor): void => editor.setPreviewed({ turn: editor.get()
 
 /** Its extension tells the language. */
 function fileName(name: string, { language }: StudioDocument): string {
-  const wanted = language === 'yarrrml' ? /\.ya?ml$/ : /\.ttl$/;
-  return wanted.test(name) ? name : `${name}.${language === 'yarrrml' ? 'yml' : 'ttl'}`;
+  const isRight = language === 'yarrrml' ? hasYarrrmlEnding(name) : name.endsWith('.ttl');
+  return isRight ? name : `${name}.${language === 'yarrrml' ? 'yml' : 'ttl'}`;
 }
 
 const serviceOf = (document: StudioDocument): 'sql-transformer' | 'semi-structured-transformer' =>

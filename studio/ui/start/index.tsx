@@ -78,7 +78,7 @@ export default function StartPage(): ReactNode {
             ref={chooser}
             type="file"
             hidden
-            accept=".ttl,.rml,.yml,.yaml"
+            accept=".ttl,.rml,.yml,.yaml,.yarrrml"
             aria-label={WORDS.openFile}
             onChange={(event) => void open(event.target.files?.[0])}
           />

@@ -1,5 +1,6 @@
 /** Ways to a model that the service does not have yet: drawn anew, or read from a file of this computer. */
 import type { StudioMappingEntry, StudioUser } from '../../../client/types.ts';
+import { hasYarrrmlEnding } from '../../../src/mapping/model/language.ts';
 import { type DraftHead, type Drafts, draftId, type ModelOrigin } from '../../client/drafts.ts';
 import type { Language, StudioDocument } from '../../core/document.ts';
 import type { Place, TransformerName } from '../store/address.ts';
@@ -49,8 +50,8 @@ export const placeOfDraft = (id: string, name: string, isNew: boolean): ModelPla
 
 /** `shop` → `shop.ttl`; a name with an ending of the language stays. */
 export function fileName(name: string, language: Language): string {
-  const ending = language === 'yarrrml' ? /\.ya?ml$/i : /\.ttl$/i;
-  return ending.test(name) ? name : `${name}${language === 'yarrrml' ? '.yml' : '.ttl'}`;
+  const isRight = language === 'yarrrml' ? hasYarrrmlEnding(name) : /\.ttl$/i.test(name);
+  return isRight ? name : `${name}${language === 'yarrrml' ? '.yml' : '.ttl'}`;
 }
 
 /** `example.ttl`, or `example-2.ttl` where that is taken by a model or a draft. */

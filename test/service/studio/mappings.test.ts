@@ -221,9 +221,10 @@ describe('what is saved', () => {
     expect((await send('GET', '/studio/mappings')).body.mappings).toMatchObject([{ name: 'shop.ttl', draft: false }]);
   });
 
-  test('YARRRML is saved as what its name says', async () => {
-    expect((await put('shop.yml', YARRRML, NEW)).status).toBe(201);
-    expect((await get('shop.yml')).body).toMatchObject({ text: YARRRML, language: 'yarrrml' });
+  test.each(['shop.yml', 'shop.yarrrml', 'shop.yarrr.yml'])('YARRRML is saved as what its name says: %s', async (name) => {
+    expect((await put(name, YARRRML, NEW)).status).toBe(201);
+    expect((await get(name)).body).toMatchObject({ text: YARRRML, language: 'yarrrml' });
+    expect((await send('GET', '/studio/mappings')).body.mappings).toContainEqual(expect.objectContaining({ name, language: 'yarrrml' }));
   });
 
   test.each([

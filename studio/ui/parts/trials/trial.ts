@@ -1,5 +1,6 @@
 /** Parts of a model that are tried alone: a mapping of a few elements, whatever else stands in the document. */
 import type { StudioPreviewRequest } from '../../../../client/types.ts';
+import { hasYarrrmlEnding, withoutMappingEnding } from '../../../../src/mapping/model/language.ts';
 import type { Element, StudioDocument } from '../../../core/document.ts';
 import { textOf } from '../../store/text.ts';
 
@@ -20,6 +21,6 @@ export async function trialOf(name: string, document: StudioDocument, elements: 
   const { text } = await textOf(only, 'drawn');
   if (text === undefined) return undefined;
   const isSql = elements.some((one) => one.kind === 'input' && (one.location.kind === 'table' || one.location.kind === 'query'));
-  const file = name.replace(/\.ya?ml$/i, '');
+  const file = hasYarrrmlEnding(name) ? withoutMappingEnding(name) : name;
   return { name: file.endsWith('.ttl') ? file : `${file}.ttl`, text, service: isSql ? 'sql-transformer' : 'semi-structured-transformer' };
 }
