@@ -187,7 +187,14 @@ class PathParser extends Tokens {
     if (this.take('*')) return { kind: 'wildcard' };
     const lenient = this.nesting === 0 && (this.leniency === 'loose' || (this.leniency === 'short' && this.text[0] !== '$'));
     const name = this.match(lenient ? (this.leniency === 'loose' ? LOOSE_NAME : SHORT_NAME) : SHORTHAND);
-    if (name === undefined) this.fail('There is no name here', this.at, "A name with special characters is written ['name']");
+    if (name === undefined) {
+      const isEnd = this.at === this.text.length;
+      this.fail(
+        'There is no name here',
+        this.at,
+        isEnd ? 'Remove the point at the end' : "A name with special characters is written ['name']",
+      );
+    }
     return { kind: 'name', name: toBytes(lenient ? name.trim() : name) };
   }
 

@@ -55,7 +55,10 @@ function problemOf(error: unknown, expression: string, message: string): PathPro
   const offset = position?.start?.offset;
   if (/XPST0003/.test(message) && offset !== undefined) {
     const found = offset < expression.length ? excerpt(expression.slice(offset), 20) : 'its end';
-    return { message: `It cannot be understood from ${found} on`, position: offset, hint: undefined };
+    const hint = /^\s*\$[.[]/.test(expression)
+      ? 'It begins like a JSONPath: XPath writes people/person, and @id for an attribute'
+      : undefined;
+    return { message: `It cannot be understood from ${found} on`, position: offset, hint };
   }
   const [, name, arity] = /Function Q\{[^}]*\}(\S+) with arity of (\d+) not registered/.exec(message) ?? [];
   if (name !== undefined) {

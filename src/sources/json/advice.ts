@@ -193,7 +193,7 @@ function foreignAdvice(steps: Steps): string | undefined {
   const path = steps.map(({ text }) => text).join('');
   const foreign = foreignFunction(path);
   if (foreign !== undefined) return `${foreign.message}: it is read as a name. ${foreign.hint}`;
-  return /^\.?\.?\//.test(path) ? 'JSONPath writes a point where XPath has /' : undefined;
+  return steps.some((step) => nameOf(step)?.includes('/')) ? 'JSONPath writes a point where XPath has /' : undefined;
 }
 
 // ---------------------------------------------------------------- where a path ends

@@ -69,6 +69,7 @@ describe('advice', () => {
       '$.a[0]',
       'The path ends at $.a, which is a text that is JSON itself: a field of a view reads it (docs/views.md)',
     ],
+    ['an XPath', '[{"a":{"b":1}}]', '$[*]', 'a/b', 'JSONPath writes a point where XPath has /'],
     ['descendants', '[{"a":{"Name":1}}]', '$[*]', '$..name', 'The record is an object with the member a'],
     ['a document that is an array', '[{"id":1}]', '$.people[*]', undefined, 'The document is an array: $[*] gives its members'],
     [
