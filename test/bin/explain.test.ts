@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { labelOfMap } from '../../src/run/prepare/labels.ts';
-import { plainLabels } from '../support/labels.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
+import { plainLabels } from '../support/read-rdf.ts';
 import { type Files, withFiles } from './faults/trial.ts';
 import { quadmillHere } from './messages/in-process.ts';
 

@@ -8,7 +8,7 @@ import { Fault } from '../../../src/core/fault.ts';
 import type { RunReport, RunRequest } from '../../../src/run/request.ts';
 import { executeRun } from '../../../src/run/run.ts';
 import { difference } from '../../conformance/compare.ts';
-import { plainLabels } from '../../support/labels.ts';
+import { plainLabels } from '../../support/read-rdf.ts';
 
 const CASES = join(import.meta.dirname, 'cases');
 

@@ -7,7 +7,7 @@ import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
 import type { RunRequest } from '../../../../src/run/request.ts';
 import { executeRun, sliceRun } from '../../../../src/run/run.ts';
-import { plainLabels } from '../../../support/labels.ts';
+import { plainLabels } from '../../../support/read-rdf.ts';
 
 export type Changes = Partial<RunRequest> & Pick<RunRequest, 'mappings' | 'workingDirectory'>;
 

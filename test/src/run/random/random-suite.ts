@@ -10,7 +10,7 @@ import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import type { RunRequest } from '../../../../src/run/request.ts';
 import { executeRun } from '../../../../src/run/run.ts';
 import { sliceRun } from '../../../../src/run/slices/slices.ts';
-import { plainLabels } from '../../../support/labels.ts';
+import { plainLabels } from '../../../support/read-rdf.ts';
 import { evaluate } from './evaluator.ts';
 import { document, fileName, invent, type RandomMapping, turtle, withTargets } from './mapping.ts';
 

@@ -11,8 +11,8 @@ import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
 import { executeRun } from '../../../../../src/run/run.ts';
 import { sliceRun } from '../../../../../src/run/slices/slices.ts';
 import { share, sharedTest, test } from '../../../../support/jest/extent.ts';
-import { plainLabels } from '../../../../support/labels.ts';
 import { Random, seeds } from '../../../../support/random.ts';
+import { plainLabels } from '../../../../support/read-rdf.ts';
 
 interface Row {
   readonly id: string;

@@ -11,9 +11,9 @@ import { mapsOf } from '../../../../../src/plan/plan.ts';
 import { labelOfMap } from '../../../../../src/run/prepare/labels.ts';
 import { prepareRun } from '../../../../../src/run/prepare/prepare.ts';
 import { share, sharedTest } from '../../../../support/jest/extent.ts';
-import { plainLabels } from '../../../../support/labels.ts';
 import { inRdf12 } from '../../../../support/quoted-triples.ts';
 import { seeds } from '../../../../support/random.ts';
+import { plainLabels } from '../../../../support/read-rdf.ts';
 import { escaped } from '../texts.ts';
 import {
   dice,

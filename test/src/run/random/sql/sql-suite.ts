@@ -7,7 +7,7 @@ import { fromBytes } from '../../../../../src/core/text.ts';
 import type { DatabaseAccess, RunRequest } from '../../../../../src/run/request.ts';
 import { executeRun, sliceRun } from '../../../../../src/run/run.ts';
 import { type Server, startDatabases, type TestDatabases } from '../../../../servers/databases/databases.ts';
-import { plainLabels } from '../../../../support/labels.ts';
+import { plainLabels } from '../../../../support/read-rdf.ts';
 
 /** Random mappings with joins, over tables whose values repeat and are missing: what the database does must be what the engine does with files. */
 const ROWS = 60;
