@@ -53,6 +53,8 @@ export type WriteRequest = {
   readonly inputFileURL: string | ReadonlyArray<string>;
   /** Whether statements are added, or replace those of the target within UPDATE_SCOPE; left out: WRITE_MODE */
   readonly mode?: "insert" | "update";
+  /** For an update of whole graphs: the IRIs of graphs for which the files stand, also if they have no statement of them; `default` is the default graph. Left out: UPDATE_GRAPHS */
+  readonly graphs?: string | ReadonlyArray<string> | null;
 };
 
 export type WriterReport = {

@@ -107,7 +107,7 @@ export interface WriterRequest {
   readonly deleteSource?: boolean;
   readonly write: Pick<
     WriteRequest,
-    'mode' | 'scope' | 'blankNodes' | 'skolemBase' | 'maxRejected' | 'patienceSeconds' | 'memoryBudgetBytes' | 'limits' | 'reach'
+    'mode' | 'scope' | 'graphs' | 'blankNodes' | 'skolemBase' | 'maxRejected' | 'patienceSeconds' | 'memoryBudgetBytes' | 'limits' | 'reach'
   >;
   /** Where the file of rejected statements is written. */
   readonly output: { readonly directory: string };

@@ -17,9 +17,13 @@ export function writerRoutes(api: Api): readonly Route[] {
     summary: 'Writes files of N-Quads to the target, and waits for the outcome',
     replies: { ...RUN_REPLIES, 200: { description: 'The run completed: its processing report', schema: 'WriterReport' } },
   } as const;
-  const write = (call: Call, inputFileURL: unknown, mode: unknown): Promise<Reply> => {
+  const write = (call: Call, inputFileURL: unknown, mode: unknown, graphs: unknown): Promise<Reply> => {
     const inputs = writeInputsOf({ inputFileURL } as WriteFields);
-    return answerRun(api, call, async (snapshot) => writerRequest(inputs, snapshot, api.workingDirectory, mode as WriteMode | undefined));
+    const own = {
+      mode: mode as WriteMode | undefined,
+      graphs: graphs == null ? undefined : ([graphs as string | readonly string[]].flat() as readonly string[]),
+    };
+    return answerRun(api, call, async (snapshot) => writerRequest(inputs, snapshot, api.workingDirectory, own));
   };
   return [
     {
@@ -28,7 +32,7 @@ export function writerRoutes(api: Api): readonly Route[] {
       hasSideEffects: true,
       parameters: [...parametersOf(WRITE_QUERY), ...RUN_HEADERS],
       misspelt: 'refused',
-      handle: (call) => write(call, call.parameters.inputRdfURL, call.parameters.mode),
+      handle: (call) => write(call, call.parameters.inputRdfURL, call.parameters.mode, call.parameters.graphs),
     },
     {
       ...common,
@@ -37,7 +41,7 @@ export function writerRoutes(api: Api): readonly Route[] {
       body: { type: 'application/json', schema: 'WriteRequest', required: true },
       handle: async (call) => {
         const body = await call.body();
-        return write(call, body?.inputFileURL, body?.mode);
+        return write(call, body?.inputFileURL, body?.mode, body?.graphs);
       },
     },
     {

@@ -36,6 +36,12 @@ const WRITE: Command = {
     },
     mode: { value: 'MODE', choices: WRITE_MODES, summary: 'insert adds, update replaces; default the variable WRITE_MODE, else insert' },
     scope: { value: 'SCOPE', choices: UPDATE_SCOPES, summary: 'what an update replaces, default the variable UPDATE_SCOPE, else property' },
+    graph: {
+      value: 'IRI',
+      multiple: true,
+      summary:
+        'with --mode update --scope graph: the files stand for this graph, which becomes empty if they have no statement of it; default is the default graph; default the variable UPDATE_GRAPHS',
+    },
     username: { value: 'NAME', summary: 'user of the target, default the variable TRIPLESTORE_USERNAME' },
     'password-file': { value: 'FILE', summary: "file with that user's password, default the variable TRIPLESTORE_PASSWORD" },
     'input-format': {
@@ -97,6 +103,7 @@ function requestOf(parsed: Parsed, snapshot: Snapshot, spillDirectory: string): 
   const syntax = parsed.value('input-format') as WriteSyntax | undefined;
   return {
     ...settings,
+    graphs: graphsOf(parsed, snapshot),
     runId: 'command-line',
     inputs: inputsOf(parsed.positionals),
     syntaxes: WRITE_SYNTAXES,
@@ -111,6 +118,11 @@ function requestOf(parsed: Parsed, snapshot: Snapshot, spillDirectory: string): 
     spillDirectory: join(spillDirectory, 'spill'),
     resume: undefined,
   };
+}
+
+function graphsOf(parsed: Parsed, { WRITE_MODE, UPDATE_SCOPE, UPDATE_GRAPHS }: Snapshot): readonly string[] {
+  if (parsed.has('graph')) return parsed.values('graph');
+  return WRITE_MODE === 'update' && UPDATE_SCOPE === 'graph' ? UPDATE_GRAPHS : [];
 }
 
 /** @throws UsageError — standard input is named twice, or is a terminal */

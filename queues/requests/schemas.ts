@@ -37,6 +37,12 @@ const WRITE_MODE = {
   description: 'Whether statements are added, or replace those of the target within UPDATE_SCOPE; left out: WRITE_MODE',
 } as const;
 
+const GRAPHS = {
+  ...optional(TEXTS),
+  description:
+    'For an update of whole graphs: the IRIs of graphs for which the files stand, also if they have no statement of them; `default` is the default graph. Left out: UPDATE_GRAPHS',
+} as const;
+
 /** For the graph writer. */
 export const WRITE_REQUEST = {
   type: 'object',
@@ -46,16 +52,16 @@ export const WRITE_REQUEST = {
   'x-misspelt': 'refused',
 } as const satisfies FieldsSchema;
 
-/** By HTTP, where a request may choose the mode. */
+/** By HTTP, where a request may choose the mode, and name graphs. */
 export const WRITE_BODY = {
   ...WRITE_REQUEST,
-  properties: { ...WRITE_REQUEST.properties, mode: WRITE_MODE },
+  properties: { ...WRITE_REQUEST.properties, mode: WRITE_MODE, graphs: GRAPHS },
 } as const satisfies FieldsSchema;
 
 /** The same as query parameters, where the field has another name first. */
 export const WRITE_QUERY = {
   type: 'object',
-  properties: { inputRdfURL: { ...FILES, 'x-also': ['inputRdfURLs', 'inputFileURL', 'inputFileURLs'] }, mode: WRITE_MODE },
+  properties: { inputRdfURL: { ...FILES, 'x-also': ['inputRdfURLs', 'inputFileURL', 'inputFileURLs'] }, mode: WRITE_MODE, graphs: GRAPHS },
   required: ['inputRdfURL'],
   'x-misspelt': 'refused',
 } as const satisfies FieldsSchema;

@@ -6,22 +6,28 @@ import { storeLimitsOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { assertWithin } from '../../src/storage/open.ts';
 import type { TargetAddress, WriteMode } from '../../src/targets/target.ts';
+import { checkGraphs } from '../../src/write/request.ts';
 import type { WriterRequest } from '../jobs.ts';
 import { propertyGraphOf, settingsOf } from './transform.ts';
 
 /**
  * The run request to write these files, with the current configuration.
  *
- * @param mode that of this run alone
- * @throws Fault request/forbidden — a place that may not be read; those of `locate`
+ * @param own mode and graphs of this run alone
+ * @throws Fault request/invalid — graphs that are named, and not replaced; request/forbidden — a place that may not be read; those of `locate`
  */
 export async function writerRequest(
   inputs: readonly string[],
   snapshot: Snapshot,
   workingDirectory: string,
-  mode: WriteMode = snapshot.WRITE_MODE,
+  own: { readonly mode?: WriteMode | undefined; readonly graphs?: readonly string[] | undefined } = {},
 ): Promise<WriterRequest> {
-  const write = { ...writeSettingsOf(snapshot, workingDirectory), mode };
+  const { mode = snapshot.WRITE_MODE } = own;
+  const settings = writeSettingsOf(snapshot, workingDirectory);
+  const replacesGraphs = mode === 'update' && settings.scope === 'graph';
+  const graphs = own.graphs ?? (replacesGraphs ? snapshot.UPDATE_GRAPHS : []);
+  const write = { ...settings, mode, graphs };
+  checkGraphs(write);
   for (const url of inputs) await assertWithin(url, { workingDirectory, reach: write.reach });
   return {
     service: 'graph-writer',

@@ -140,13 +140,14 @@ function syntaxOf(
  */
 export function versionOf(
   inputs: readonly WriteInput[],
-  request: Pick<WriteRequest, 'mode' | 'scope' | 'blankNodes' | 'skolemBase'>,
+  request: Pick<WriteRequest, 'mode' | 'scope' | 'graphs' | 'blankNodes' | 'skolemBase'>,
   target: string,
 ): string | undefined {
   const versions = inputs.map(({ address, version }) => (version === undefined ? undefined : [address, version]));
   if (versions.includes(undefined)) return undefined;
-  const { mode, scope, blankNodes, skolemBase } = request;
-  return digest(JSON.stringify([HASH_VERSION, target, mode, mode === 'update' ? scope : '', blankNodes, skolemBase, versions]));
+  const { mode, scope, graphs = [], blankNodes, skolemBase } = request;
+  const replaced = mode === 'update' ? [scope, ...graphs].join(' ') : '';
+  return digest(JSON.stringify([HASH_VERSION, target, mode, replaced, blankNodes, skolemBase, versions]));
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);

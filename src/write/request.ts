@@ -1,9 +1,11 @@
 /** Request and report of a write. Plain data: it is sent to a thread and back. */
 
-import type { Fault } from '../core/fault.ts';
+import { Fault } from '../core/fault.ts';
 import type { RdfSyntax } from '../core/input/rdf-syntaxes.ts';
 import type { RunLimits } from '../core/limits.ts';
 import type { Reach } from '../core/reach/reach.ts';
+import { toBytes } from '../core/text.ts';
+import { iriProblem } from '../nquads/check.ts';
 import type { RejectedStatement } from '../nquads/statement.ts';
 import type { S3Access } from '../storage/s3-access.ts';
 import type { TargetAddress, UpdateScope, WriteMode } from '../targets/target.ts';
@@ -27,6 +29,11 @@ export interface WriteRequest {
   readonly target: TargetAddress;
   readonly mode: WriteMode;
   readonly scope: UpdateScope;
+  /**
+   * With the scope `graph`: IRIs of graphs for which the inputs stand, whether they have a statement of them or not; `default` is the default
+   * graph. Those in the inputs are replaced anyway.
+   */
+  readonly graphs?: readonly string[] | undefined;
   /** `keep`: as blank nodes, if the target accepts whole files; otherwise they become IRIs (RDF 1.1 §3.5). */
   readonly blankNodes: 'skolem' | 'keep';
   /** The prefix of those IRIs. */
@@ -101,4 +108,23 @@ export interface WriteReport {
   readonly retries: number;
   readonly seconds: number;
   readonly warnings: readonly string[];
+}
+
+/** What names the default graph in `WriteRequest.graphs`. */
+export const DEFAULT_GRAPH = 'default';
+
+/** @throws Fault request/invalid — a graph that is no IRI, or a write that replaces no graphs */
+export function checkGraphs({ graphs = [], mode, scope }: Pick<WriteRequest, 'graphs' | 'mode' | 'scope'>): void {
+  for (const graph of graphs) {
+    const problem = graph === DEFAULT_GRAPH ? undefined : iriProblem(toBytes(graph));
+    if (problem === undefined) continue;
+    throw new Fault('request/invalid', `The graph ${JSON.stringify(graph)} is no absolute IRI: ${problem.message}`, {
+      hint: `Write it in full, without angle brackets; the default graph is '${DEFAULT_GRAPH}'`,
+    });
+  }
+  if (graphs.length === 0 || (mode === 'update' && scope === 'graph')) return;
+  const now = mode === 'update' ? `updates with the scope ${scope}` : `has the mode ${mode}`;
+  throw new Fault('request/invalid', `Graphs are named, and the write ${now}: only an update of whole graphs empties one`, {
+    hint: 'Use the mode update (WRITE_MODE) with the scope graph (UPDATE_SCOPE), or name no graphs',
+  });
 }

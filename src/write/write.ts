@@ -7,7 +7,7 @@ import { isPropertyGraphTarget } from '../targets/property-graph.ts';
 import type { GraphTarget, TargetAddress } from '../targets/target.ts';
 import { examineInputs, versionOf } from './inputs.ts';
 import { insertInputs } from './insert.ts';
-import type { WriteHooks, WriteReport, WriteRequest } from './request.ts';
+import { checkGraphs, type WriteHooks, type WriteReport, type WriteRequest } from './request.ts';
 import { openWriteRun, type WriteRun } from './run.ts';
 import { updateTarget } from './update/update.ts';
 
@@ -48,6 +48,7 @@ async function write(
   const stopListening = listen(ending, hooks.signal, request.limits.seconds);
   try {
     checkBlankNodes(target, request);
+    checkGraphs(request);
     const inputs = await examineInputs(request, ending.signal, request.mode === 'insert' && isPropertyGraphTarget(target));
     const version = versionOf(inputs, request, targetName);
     const resume = request.resume?.version === version ? request.resume : undefined;

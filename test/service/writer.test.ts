@@ -77,6 +77,33 @@ describe('a file that is written', () => {
     }
   });
 
+  test('in an update of graphs empties those that the request or the option names, and no other', async () => {
+    const graphsOf = async (): Promise<readonly string[]> =>
+      (await ask('SELECT DISTINCT ?g { GRAPH ?g { <http://e.org/named> ?p ?o } } ORDER BY ?g')).map(({ g }) => g?.value ?? '');
+    const all = ['a', 'b', 'c'].map((name) => `http://e.org/named/${name}`);
+    await writeFile(file('named.nq'), all.map((graph) => `<http://e.org/named> <http://e.org/p> "x" <${graph}> .\n`).join(''));
+    await writeFile(file('none.nq'), '');
+    await post({ inputFileURL: file('named.nq') });
+    const refused = await post({ inputFileURL: file('none.nq'), graphs: [all[0]] });
+    expect([refused.status, refused.body.detail]).toEqual([400, expect.stringContaining('has the mode insert')]);
+    try {
+      await setOption('UPDATE_SCOPE', 'graph');
+      await post({ inputFileURL: file('none.nq'), mode: 'update' });
+      expect(await graphsOf()).toEqual(all);
+      await post({ inputFileURL: file('none.nq'), mode: 'update', graphs: all[0] });
+      expect(await graphsOf()).toEqual(all.slice(1));
+      await setOption('UPDATE_GRAPHS', encodeURIComponent(all[1] as string));
+      await post({ inputFileURL: file('none.nq'), mode: 'update' });
+      expect(await graphsOf()).toEqual(all.slice(2));
+      const query = new URLSearchParams({ inputRdfURL: file('none.nq'), mode: 'update', graphs: all[2] as string });
+      await answer(await fetch(`${base}/process?${query}`));
+      expect(await graphsOf()).toEqual([]);
+    } finally {
+      await setOption('UPDATE_SCOPE', 'property');
+      await setOption('UPDATE_GRAPHS', '');
+    }
+  });
+
   test('with an invalid statement keeps the rest, and reports it', async () => {
     const { status, body } = await post({ inputFileURL: file('bad.nq') });
     expect(status).toBe(200);

@@ -137,6 +137,15 @@ export const WRITER_OPTIONS = {
     summary:
       'What an update replaces: the objects of each pair of subject and predicate in its graph, all of each subject there, or each graph as a whole.',
   },
+  UPDATE_GRAPHS: {
+    path: 'write.updateGraphs',
+    type: 'list',
+    default: noList,
+    live: true,
+    scope: 'writer',
+    summary:
+      'With UPDATE_SCOPE=graph: IRIs of graphs for which the files of each update stand. One of which they have no statement becomes empty; `default` is the default graph. The field `graphs` of a request names others for its run.',
+  },
   BLANK_NODES: {
     path: 'write.blankNodes',
     type: 'enum',

@@ -3,11 +3,13 @@
 import { createHash } from 'node:crypto';
 import { atMost } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
+import { toBytes } from '../../core/text.ts';
 import type { Groups } from '../../nquads/group.ts';
 import type { Statement } from '../../nquads/statement.ts';
 import type { GraphReplacement } from '../../targets/target.ts';
 import { openBatcher } from '../batch/batches.ts';
 import { openDelivery, type Send } from '../batch/bisect.ts';
+import { DEFAULT_GRAPH } from '../request.ts';
 import { refusedStatement, type WriteRun } from '../run.ts';
 import type { LineTable } from './line-table.ts';
 
@@ -38,6 +40,18 @@ export async function replaceGraphs(run: WriteRun, groups: Groups, lines: LineTa
       throw error;
     }
     ledger.begin(0, [{ count: 0, input: 0, done: partition + 1, line: 0, rejected: 0 }]).end([], 0);
+  }
+}
+
+/** Graphs of a request as statements name them, each once. */
+export const graphNames = (graphs: readonly string[]): ReadonlySet<string> =>
+  new Set(graphs.map((graph) => (graph === DEFAULT_GRAPH ? '' : `<${toBytes(graph)}>`)));
+
+/** Leaves nothing in these graphs. Repeating it is harmless. @throws Fault whatever ends the run */
+export async function emptyGraphs(run: WriteRun, names: Iterable<string>, lines: LineTable): Promise<void> {
+  for (const name of names) {
+    await run.start(async () => void (await replaceSmall(run, name, [], lines)));
+    await run.yieldToEventLoop();
   }
 }
 

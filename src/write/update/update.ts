@@ -11,7 +11,7 @@ import { openDelivery } from '../batch/bisect.ts';
 import { openBatches } from '../batch/send.ts';
 import { readInput, tripleSupportOf } from '../inputs.ts';
 import { countBlock, refusedStatement, type WriteRun } from '../run.ts';
-import { replaceGraphs } from './graphs.ts';
+import { emptyGraphs, graphNames, replaceGraphs } from './graphs.ts';
 import { type LineTable, lineTable } from './line-table.ts';
 
 /** @throws Fault whatever ends the run */
@@ -24,13 +24,16 @@ export async function updateTarget(run: WriteRun): Promise<void> {
     memoryBudgetBytes: Math.floor(memoryBudgetBytes / 2),
   });
   try {
-    const lines = await readInputs(run, groups);
+    const missing = new Set(graphNames(request.graphs ?? []));
+    const lines = await readInputs(run, groups, missing);
     if (resume === undefined) {
       // From here on there is a position, and what the reader has rejected is before it.
       ledger.begin(0, [{ count: 0, input: 0, done: 0, line: 0, rejected: counts.rejected }]).end([], 0);
     }
-    if (scope === 'graph') await replaceGraphs(run, groups, lines);
-    else await replaceSubjects(run, groups, scope, lines);
+    if (scope === 'graph') {
+      await replaceGraphs(run, groups, lines);
+      await emptyGraphs(run, missing, lines);
+    } else await replaceSubjects(run, groups, scope, lines);
     await run.drain();
   } finally {
     counts.bytesSpilled = groups.bytesSpilled;
@@ -38,8 +41,12 @@ export async function updateTarget(run: WriteRun): Promise<void> {
   }
 }
 
-/** All inputs together, since their subjects may meet. */
-async function readInputs(run: WriteRun, groups: Groups): Promise<LineTable> {
+/**
+ * All inputs together, since their subjects may meet.
+ *
+ * @param missing graphs, of which those that have a statement are removed
+ */
+async function readInputs(run: WriteRun, groups: Groups, missing: Set<string>): Promise<LineTable> {
   const { inputs, request, signal, counts, resume } = run;
   const bytesRead = (bytes: number): void => void (counts.bytesRead += bytes);
   const before: number[] = [];
@@ -51,6 +58,7 @@ async function readInputs(run: WriteRun, groups: Groups): Promise<LineTable> {
       // An attempt that goes on has counted them before, and said so.
       if (resume === undefined) for (const rejected of block.rejected) run.reject(rejected);
       countBlock(run, block, position);
+      if (missing.size > 0) for (const { graph } of block.statements) missing.delete(graph);
       await groups.add(offset === 0 ? block.statements : block.statements.map((one) => ({ ...one, line: one.line + offset })));
       lines = offset + block.end.line;
       await run.yieldToEventLoop();

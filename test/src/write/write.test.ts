@@ -340,6 +340,57 @@ test('what stands in a graph of its own is cleared by an update of the graph alo
   expect(target.store.staged.size).toBe(0);
 });
 
+describe('an update of graphs that are named', () => {
+  const G1 = '<http://e/x> <http://e/p> "new" <http://e/g1> .';
+  const without = (lines: readonly string[], ...graphs: readonly string[]): string[] =>
+    lines.filter(
+      (line) =>
+        !graphs.some((graph) =>
+          graph === 'default' ? !/> \.$/.test(line) || !/ <http:\/\/e\/g\d> \.$/.test(line) : line.endsWith(`<${graph}> .`),
+        ),
+    );
+
+  test.each<[string, string, readonly string[], readonly string[]]>([
+    ['a graph of which the file has nothing', `${G1}\n`, ['http://e/g1', 'http://e/g2'], [G1]],
+    ['an empty file', '', ['http://e/g1', 'http://e/g2'], []],
+    ['the default graph', `${G1}\n`, ['default', 'http://e/g1'], [G1]],
+    ['a graph that the store does not have', `${G1}\n`, ['http://e/g1', 'http://e/unknown'], [G1]],
+  ])('%s', async (_, text, graphs, added) => {
+    const target = memoryTarget();
+    target.store.add(randomStatements(10, 500));
+    const expected = [...without(target.store.content, ...graphs), ...added].sort();
+    expect(expected.length).toBeLessThan(target.store.content.length);
+    const request = space.request([space.file('named.nq', text)], { mode: 'update', scope: 'graph', graphs });
+    for (const runId of ['first', 'again']) {
+      const report = await writeTo(target, { ...request, runId }, listening());
+      expect(target.store.content).toEqual(expected);
+      expect(report).toMatchObject({ statements: added.length, quadsWritten: added.length, rejected: 0 });
+    }
+    expect(target.store.staged.size).toBe(0);
+  });
+
+  test('what is not named, and not in the file, stays', async () => {
+    const target = memoryTarget();
+    target.store.add(randomStatements(10, 500));
+    const before = target.store.content;
+    await writeTo(target, space.request([space.file('empty.nq', '')], { mode: 'update', scope: 'graph' }), listening());
+    expect(target.store.content).toEqual(before);
+  });
+
+  test.each<[string, Partial<WriteRequest>, string]>([
+    ['an insert', { mode: 'insert', scope: 'graph', graphs: ['http://e/g'] }, 'has the mode insert'],
+    ['another scope', { mode: 'update', scope: 'subject', graphs: ['http://e/g'] }, 'updates with the scope subject'],
+    ['what is no IRI', { mode: 'update', scope: 'graph', graphs: ['g'] }, 'is no absolute IRI'],
+    ['angle brackets', { mode: 'update', scope: 'graph', graphs: ['<http://e/g>'] }, 'is no absolute IRI'],
+  ])('%s is refused, and nothing is changed', async (_, changes, words) => {
+    const target = memoryTarget();
+    const request = space.request([space.file('named.nq', `${G1}\n`)], changes);
+    const fault = await writeTo(target, request, listening()).catch((error) => error);
+    expect(fault).toMatchObject({ code: 'request/invalid', message: expect.stringContaining(words) });
+    expect(target.store.content).toEqual([]);
+  });
+});
+
 describe('going on after an interruption', () => {
   const statements = randomStatements(11, 3000);
   const MODES = [['insert', 'property'], ...UPDATE_SCOPES.map((scope) => ['update', scope])] as [
