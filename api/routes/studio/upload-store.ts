@@ -1,9 +1,9 @@
 /** Files of users below one directory: written under a temporary name, and visible when they are whole. */
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Stats } from 'node:fs';
 import { type FileHandle, link, open, readdir, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Fault } from '../../../src/core/fault.ts';
 import { makeDirectory } from '../../../src/storage/local/directory.ts';
@@ -24,8 +24,8 @@ export interface StoredUpload {
 }
 
 const PART = /^\.[0-9a-f-]{36}\.part$/;
-/** How much of one file is written between two looks at the quota. */
-const CHECK_BYTES = 16 * 2 ** 20;
+/** How much room is reserved at once for a file that has not announced its size. */
+const STEP_BYTES = 16 * 2 ** 20;
 /** Longer than a request may take: its process has died. */
 const ABANDONED_MS = 86_400_000;
 
@@ -41,21 +41,39 @@ export async function storeUpload(directory: string, name: string, request: Inco
   const part = join(directory, `.${randomUUID()}.part`);
   try {
     makeDirectory(directory);
-    if ((await usedBytes(directory)) + announced > limits.quotaBytes) throw noRoom(limits);
+    await reserve(directory, part, announced, limits);
     const handle = await open(part, 'wx', 0o600);
-    const { bytes, sha256 } = await receive(request, handle, limits, directory);
+    const { bytes, sha256 } = await receive(request, handle, part, announced, limits);
     const path = join(directory, name);
     return { path, bytes, sha256, isNew: await reveal(part, path, sha256) };
   } catch (error) {
     throw faultOf(error, limits);
   } finally {
     await rm(part, { force: true });
+    reserved.delete(part);
   }
 }
 
-/** Other uploads go on at the same time. @throws Fault request/no-room */
-async function checkQuota(directory: string, limits: Limits): Promise<void> {
-  if ((await usedBytes(directory)) > limits.quotaBytes) throw noRoom(limits);
+/** By path of an upload under way in this process: the bytes that it may write. */
+const reserved = new Map<string, number>();
+/** Ends with the last reservation that was asked for: each sees those before it. */
+let lastReservation: Promise<void> = Promise.resolve();
+
+/**
+ * Reserves room for an upload. Uploads get theirs in the order in which they ask: one that has its room is not refused because of later ones.
+ *
+ * @param bytes altogether
+ * @throws Fault request/no-room
+ */
+function reserve(directory: string, part: string, bytes: number, limits: Limits): Promise<void> {
+  const before = lastReservation;
+  const own = (async (): Promise<void> => {
+    await before;
+    if ((await usedBytes(directory, part)) + bytes > limits.quotaBytes) throw noRoom(limits);
+    reserved.set(part, bytes);
+  })();
+  lastReservation = own.catch(() => undefined);
+  return own;
 }
 
 interface Received {
@@ -63,21 +81,29 @@ interface Received {
   readonly sha256: string;
 }
 
-async function receive(request: IncomingMessage, handle: FileHandle, limits: Limits, directory: string): Promise<Received> {
+/** @param room what is reserved for it */
+async function receive(request: IncomingMessage, handle: FileHandle, part: string, room: number, limits: Limits): Promise<Received> {
   const hash = createHash('sha256');
   let bytes = 0;
-  let nextCheck = CHECK_BYTES;
+  let left = room;
   try {
     for await (const chunk of bodyOf(request)) {
       bytes += chunk.length;
+      left -= chunk.length;
       if (bytes > limits.fileBytes) throw tooLarge(limits);
+      if (left < 0) {
+        // It has not announced its size. What is left of the quota may be less than a whole step.
+        await reserve(dirname(part), part, bytes + STEP_BYTES, limits).then(
+          () => (left = STEP_BYTES),
+          async () => {
+            await reserve(dirname(part), part, bytes, limits);
+            left = 0;
+          },
+        );
+      }
       hash.update(chunk);
       await handle.writeFile(chunk);
-      if (bytes < nextCheck) continue;
-      nextCheck += CHECK_BYTES;
-      await checkQuota(directory, limits);
     }
-    await checkQuota(directory, limits);
     await handle.sync();
   } finally {
     await handle.close();
@@ -116,15 +142,22 @@ async function reveal(part: string, path: string, sha256: string): Promise<boole
   throw new Fault('request/conflict', 'Another file has been uploaded under this name', { hint: 'Upload it under another name' });
 }
 
-/** Of files, and of uploads under way as far as they are written. */
-async function usedBytes(directory: string): Promise<number> {
-  let bytes = 0;
+/** Of files, and of uploads under way but `own`: what is reserved for them, or those of other processes as far as they are written. */
+async function usedBytes(directory: string, own: string): Promise<number> {
+  const others = new Map([...reserved].filter(([part]) => part !== own && dirname(part) === directory));
+  let bytes = [...others.values()].reduce((sum, room) => sum + room, 0);
+  const found = new Map<string, Stats>();
   for (const name of await readdir(directory)) {
     const path = join(directory, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found === undefined) continue;
-    if (PART.test(name) && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { force: true });
-    else bytes += found.size;
+    const state = await stat(path).catch(() => undefined);
+    if (state !== undefined) found.set(path, state);
+  }
+  // A file that has just got its name is that of its upload as well.
+  const counted = new Set([...others.keys(), own].map((part) => found.get(part)?.ino));
+  for (const [path, { ino, size, mtimeMs }] of found) {
+    if (counted.has(ino)) continue;
+    if (PART.test(basename(path)) && Date.now() - mtimeMs > ABANDONED_MS) await rm(path, { force: true });
+    else bytes += size;
   }
   return bytes;
 }
