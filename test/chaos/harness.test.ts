@@ -1,11 +1,13 @@
 /** Tests of the chaos harness: its tools work, and its checks find violations. */
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { SERVICE_QUEUES } from '../../queues/jobs.ts';
 import { answers, missingPostgres, startPostgres } from '../servers/databases/postgres.ts';
 import { closeAfterEach } from '../support/closing.ts';
 import { Random } from '../support/random.ts';
-import { diskMb } from './fleet/world.ts';
+import { diskMb, type World } from './fleet/world.ts';
+import { Latencies, LOOK_MS } from './judge/delays.ts';
 import { GroundTruth } from './judge/ground-truth.ts';
 import type { InstanceLog, LogLine } from './judge/logs.ts';
 import { isHandOver, type QueueEvent, startsOf } from './judge/recovery.ts';
@@ -46,12 +48,16 @@ describe('the disk', () => {
 });
 
 describe('the verdict', () => {
-  async function violations(events: readonly (readonly [at: number, event: string])[], free: readonly (readonly [number, number])[]) {
+  async function violations(
+    events: readonly (readonly [at: number, event: string])[],
+    free: readonly (readonly [number, number])[],
+    slowdown = 1,
+  ) {
     const directory = await directoryForTest();
     const ledger = new GroundTruth(join(directory, 'ledger.ndjson'), []);
     const all = events.map(([at, event]): QueueEvent => ({ at, event, due: 0 }));
     const spans = free.map(([from, to]) => ({ from, to, worker: 'worker-1' }));
-    const delays = { longest: () => 0 } as unknown as Parameters<typeof judgeWaits>[2];
+    const delays = { longest: () => 0, slowdown: () => slowdown };
     const { work } = SERVICE_QUEUES['sql-transformer'];
     judgeWaits({ [work]: new Map([['r1', all]]) }, { [work]: spans }, delays, ledger);
     return ledger.violations;
@@ -76,6 +82,28 @@ describe('the verdict', () => {
     ];
     expect(await violations(waited, [[8_500, 9_500]])).toEqual([]);
     expect(await violations(waited, [[5_000, 9_500]])).toEqual([expect.stringContaining('waited 4000 ms')]);
+    // A machine on which everything takes longer allows more, and not everything.
+    expect(await violations(waited, [[5_000, 9_500]], 3)).toEqual([expect.stringContaining('3200 are allowed')]);
+    expect(await violations(waited, [[5_000, 9_500]], 4)).toEqual([]);
+  });
+
+  test('measures how much slower the machine was meanwhile', async () => {
+    const workers: readonly never[] = [];
+    const latencies = new Latencies({ workers, redis: { url: 'redis://127.0.0.1:1', busy: true } as unknown as World['redis'] });
+    const from = Date.now();
+    try {
+      expect(latencies.slowdown({ from: 0, to: 1 })).toBe(1);
+      // The event loop is held up, as by processes that take the processor.
+      for (let i = 0; i < 4; i++) {
+        await sleep(LOOK_MS / 2);
+        const until = performance.now() + 3 * LOOK_MS;
+        while (performance.now() < until);
+      }
+      await sleep(LOOK_MS);
+      expect(latencies.slowdown({ from, to: Date.now() })).toBeGreaterThan(1.5);
+    } finally {
+      latencies.close();
+    }
   });
 
   test('takes no place for free in which an attempt is still being stopped', () => {

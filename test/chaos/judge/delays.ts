@@ -35,6 +35,15 @@ export class Latencies {
     return Math.max(0, ...this.#seen.flatMap(({ at, ms }) => (at >= from && at - ms <= to ? [ms] : [])));
   }
 
+  /**
+   * How many times longer than on an idle machine things took within the span, at least 1: what the probes were late on the average, against their
+   * interval. A machine with many processes for each core is late each time, not once.
+   */
+  slowdown({ from, to }: Span): number {
+    const late = this.#seen.flatMap(({ at, ms }) => (at >= from && at - ms <= to ? [ms] : []));
+    return late.length === 0 ? 1 : 1 + late.reduce((sum, ms) => sum + Math.max(0, ms), 0) / late.length / LOOK_MS;
+  }
+
   close(): void {
     this.#over.abort();
     this.#client.disconnect();

@@ -32,7 +32,7 @@ export interface Waits {
 export function judgeWaits(
   events: JobEvents,
   free: Readonly<Record<string, readonly FreePlace[]>>,
-  delays: Latencies,
+  delays: Pick<Latencies, 'longest' | 'slowdown'>,
   ledger: GroundTruth,
 ): Waits {
   let [mostStarts, longestMs, longestIdleMs] = [0, 0, 0];
@@ -43,7 +43,7 @@ export function judgeWaits(
       judgeBackoffs(job, all, BACKOFFS[kind], ledger);
       for (const span of waitsOf(all)) {
         const idleMs = coveredMs(span, free[queue] ?? []);
-        const limitMs = STALLED_SECONDS * 1_000 + STEPS * (delays.longest(span) + LOOK_MS);
+        const limitMs = STALLED_SECONDS * 1_000 * delays.slowdown(span) + STEPS * (delays.longest(span) + LOOK_MS);
         if (idleMs > limitMs) {
           const waited = `${queue} ${job} waited ${Math.round(idleMs)} ms from ${new Date(span.from).toISOString()} on`;
           ledger.violation(
