@@ -4,12 +4,14 @@ import { convertGraph } from '../../../src/mapping/convert/dialect.ts';
 import { writeTurtle } from '../../../src/mapping/convert/turtle.ts';
 import { Report } from '../../../src/mapping/model/diagnostics.ts';
 import type { Diagnostic, Dialect } from '../../../src/mapping/model/model.ts';
-import type { Language, StudioDocument } from '../document.ts';
+import type { Input, Language, StudioDocument } from '../document.ts';
 import { baseOf } from '../elements/base.ts';
 import { recordsOf, withRecords } from '../elements/records.ts';
 import { isEmptyWithoutQuotes, LANGUAGE_NAMES, saysEmpty } from '../empty-texts.ts';
 import { MADE } from './graph.ts';
 import { mappingGraph } from './mapping.ts';
+
+export { MADE };
 
 export interface Printed {
   /** undefined: the language cannot say something that the document means. */
@@ -37,22 +39,24 @@ export async function print(of: StudioDocument, language: Language): Promise<Pri
   return { text: converted.text, diagnostics: [...diagnostics, ...converted.diagnostics] };
 }
 
-/** Where the language takes empty texts for values, they are: it is told of each input. An empty cell of a table is none in any language. */
+/** Where the language takes empty texts for values, they are: it is told of each input. */
 function withEmptyOf(document: StudioDocument, language: Language, report: Report): StudioDocument {
-  const others = recordsOf(document, 'input').filter(
-    (input) => input.nulls.includes('') && !saysEmpty(language, input) && !isEmptyWithoutQuotes(language, input),
-  );
-  for (const { name } of others)
-    report.warning(
-      'changed-meaning',
-      MADE,
-      `an empty text of ${name} becomes a value: ${LANGUAGE_NAMES[language]} cannot say that it is none`,
-    );
+  const others = emptyLost(document, language);
+  for (const input of others) report.warning('changed-meaning', MADE, emptyLostBy(input, language));
   return withRecords(
     document,
     others.map((input) => ({ ...input, nulls: input.nulls.filter((text) => text !== '') })),
   );
 }
+
+/** The inputs of which a language cannot say that an empty text is no value. An empty cell of a table is none in any language. */
+export const emptyLost = (document: StudioDocument, language: Language): readonly Input[] =>
+  recordsOf(document, 'input').filter(
+    (input) => input.nulls.includes('') && !saysEmpty(language, input) && !isEmptyWithoutQuotes(language, input),
+  );
+
+export const emptyLostBy = ({ name }: Input, language: Language): string =>
+  `an empty text of ${name} becomes a value: ${LANGUAGE_NAMES[language]} cannot say that it is none`;
 
 /** What the document means is what its language means: YARRRML is legacy RML, or R2RML for tables of the run's database. */
 export function dialectOf(document: StudioDocument): Dialect {

@@ -2,9 +2,8 @@
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { flushSync } from 'react-dom';
 import Inspector from '../inspector/index.tsx';
-import { ConnectDialog } from '../outline/connect.tsx';
 import { Rename } from '../outline/rename.tsx';
-import { type Action, KeyList, Palette } from '../palette/index.tsx';
+import type { Action } from '../palette/index.tsx';
 import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import Preview from '../preview/index.tsx';
@@ -25,13 +24,21 @@ const Canvas = lazy(() => import('../canvas/index.tsx'));
 const Text = lazy(() => import('../text/index.tsx'));
 const Guide = lazy(() => import('../guide/index.tsx'));
 
+/** Dialogs that are no part of the first scripts. They are there before they are opened: the service may be away then. */
+const connecting = () => import('../outline/connect.tsx');
+const finding = () => import('../palette/index.tsx');
+const ConnectDialog = lazy(() => connecting().then((one) => ({ default: one.ConnectDialog })));
+const Palette = lazy(() => finding().then((one) => ({ default: one.Palette })));
+const KeyList = lazy(() => finding().then((one) => ({ default: one.KeyList })));
+const loadDialogs = (): void => void Promise.all([connecting(), finding()]).catch(() => undefined);
+
 const MODES: readonly Mode[] = ['canvas', 'split', 'text'];
 
 type ModelPlace = Extract<Place, { kind: 'model' }>;
 
 export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode {
   const mode = useEditorState((state) => state.mode);
-  const connecting = useEditorState((state) => state.connecting);
+  const from = useEditorState((state) => state.connecting);
   const renaming = useEditorState((state) => state.renaming);
   useRegionKeys();
   const editor = useEditor();
@@ -44,6 +51,7 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
   const actions = useMemo(() => actionsOf(editor, () => setShown('keys')), [editor]);
   const close = useCallback(() => setShown(undefined), []);
   useEditorKeys(setShown);
+  useEffect(loadDialogs, []);
   return (
     <div className="editor" data-mode={mode} data-drawer={isDrawerOpen ? 'open' : 'closed'}>
       <SkipLinks
@@ -84,9 +92,11 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
       <Suspense fallback={null}>
         <Guide />
       </Suspense>
-      {shown === 'palette' && <Palette actions={actions} onClose={close} />}
-      {shown === 'keys' && <KeyList onClose={close} />}
-      {connecting !== undefined && <ConnectDialog from={connecting} />}
+      <Suspense fallback={null}>
+        {shown === 'palette' && <Palette actions={actions} onClose={close} />}
+        {shown === 'keys' && <KeyList onClose={close} />}
+        {from !== undefined && <ConnectDialog from={from} />}
+      </Suspense>
       {renaming !== undefined && <Rename id={renaming} onClose={() => editor.rename(undefined)} />}
     </div>
   );

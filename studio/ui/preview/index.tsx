@@ -1,5 +1,5 @@
 /** The preview: what the model makes of the first records, and what is wrong with it. */
-import { type ReactNode, useMemo, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
 import type { StudioPreview, StudioPreviewStatement } from '../../../client/types.ts';
 import { recordsOf } from '../../core/elements/records.ts';
 import { Button } from '../parts/button.tsx';
@@ -9,7 +9,6 @@ import { PREVIEW_RECORDS } from '../store/editor.ts';
 import { keptOf } from '../store/text.ts';
 import { useVisit } from '../store/visit.ts';
 import { type Previewed, usePreview } from './follow.ts';
-import { GraphView } from './graph.tsx';
 import { Lines } from './lines.tsx';
 import './preview.css';
 import { Problems, problemsOf, warningsIn } from './problems.tsx';
@@ -21,6 +20,8 @@ import { WORDS } from './words.ts';
 
 type Tab = 'graph' | 'turtle' | 'nquads' | 'records' | 'problems';
 const TABS: readonly Tab[] = ['graph', 'turtle', 'nquads', 'records', 'problems'];
+
+const GraphView = lazy(() => import('./graph.tsx').then((one) => ({ default: one.GraphView })));
 
 export default function PreviewRegion(): ReactNode {
   const { service, user } = useVisit();
@@ -114,7 +115,9 @@ function Statements({ tab, previewed, isDimmed }: StatementsProps): ReactNode {
   return (
     <div className={`preview-columns${isDimmed ? ' dimmed' : ''}`}>
       {tab === 'graph' ? (
-        <GraphView statements={statements} compact={prefixes.compact} {...choosing} />
+        <Suspense fallback={null}>
+          <GraphView statements={statements} compact={prefixes.compact} {...choosing} />
+        </Suspense>
       ) : (
         <StatementLines key={tab} tab={tab} statements={statements} prefixes={prefixes} {...choosing} />
       )}

@@ -1,10 +1,13 @@
 /** The text of the mapping that a document stands for. */
 import type { Diagnostic } from '../../../src/mapping/model/model.ts';
 import type { ModelOrigin } from '../../client/drafts.ts';
+import { setEmpty } from '../../core/commands/elements/inputs.ts';
 import type { Language, StudioDocument } from '../../core/document.ts';
 import { baseOf } from '../../core/elements/base.ts';
-import type { Session } from '../../core/history/history.ts';
+import { begin, perform, type Session } from '../../core/history/history.ts';
 import { documentName } from '../../core/read/language.ts';
+import { isRefusal } from '../../core/rules/verdict.ts';
+import { loadWriting, writeFor } from './writing.ts';
 
 export interface CurrentText {
   /** undefined: the language cannot say something that the document means; the diagnostics say what. */
@@ -46,9 +49,28 @@ export function textOf(document: StudioDocument, kept: 'drawn' | 'text'): Promis
  * @returns as `textOf` @throws Error — what it needs cannot be loaded
  */
 export async function textIn(language: Language, document: StudioDocument, kept: 'drawn' | 'text'): Promise<CurrentText> {
-  const current = await textOf(document, kept);
-  if (current.text === undefined || current.text.trim() === '' || language === document.language) return current;
-  return convertedTo(language, document, current.text);
+  if (language === document.language) return textOf(document, kept);
+  const { emptyLost, emptyLostBy, MADE } = await import('../../core/print/print.ts');
+  const lost = emptyLost(document, language);
+  await loadWriting(document.language);
+  // What the language cannot say is switched off, and told.
+  const said = lost.reduce((before, { id }) => {
+    const after = perform(begin(before), setEmpty, { id, isNone: false }, writeFor(kept, document.language));
+    return isRefusal(after) ? before : after.session.document;
+  }, document);
+  const current = await textOf(said, kept);
+  if (current.text === undefined || current.text.trim() === '') return current;
+  const { text, diagnostics } = await convertedTo(language, said, current.text);
+  const told = lost.map(
+    (input): Diagnostic => ({
+      severity: 'warning',
+      code: 'changed-meaning',
+      origin: MADE,
+      message: emptyLostBy(input, language),
+      hint: undefined,
+    }),
+  );
+  return { text, diagnostics: [...told, ...diagnostics] };
 }
 
 /**
