@@ -10,8 +10,8 @@ import { zipped } from '../../../src/sinks/packing/zip.ts';
 import { SERIALIZATIONS, type Serialization } from '../../../src/sinks/sink.ts';
 import type { Compression } from '../../../src/storage/compression.ts';
 import { openInput } from '../../../src/storage/open.ts';
-import { PROJECT_ROOT } from '../../support/project-root.ts';
 import { smallHeap } from '../../support/node/small-heap.ts';
+import { PROJECT_ROOT } from '../../support/project-root.ts';
 
 let directory: string;
 beforeAll(async () => {

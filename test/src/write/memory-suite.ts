@@ -11,8 +11,8 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { WriteReport, WriteRequest } from '../../../src/write/request.ts';
-import { built } from '../../support/project-root.ts';
 import { smallHeap } from '../../support/node/small-heap.ts';
+import { built } from '../../support/project-root.ts';
 import { workspace } from './writing.ts';
 
 const SCRIPT = fileURLToPath(built('test/src/write/writer.js'));

@@ -1,9 +1,9 @@
 /** Memory does not grow with the rows of a database: whole processes, of which the larger run reads four times as many rows. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Faulty } from '../../../servers/databases/faulty.ts';
+import { smallHeap } from '../../../support/node/small-heap.ts';
 import { describeDatabases } from '../../../support/service/describe.ts';
 import { makeWorkspace, mappingOf, query, runCommand, table, type Workspace } from '../../../support/service/sql-runs.ts';
-import { smallHeap } from '../../../support/node/small-heap.ts';
 
 const LIMIT_MS = 120_000;
 const ROWS = 300_000;
