@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { storeUpload } from '../../api/routes/studio/upload-store.ts';
-import { Fault } from '../../src/core/fault.ts';
+import { storeUpload } from '../../../api/routes/studio/upload-store.ts';
+import { Fault } from '../../../src/core/fault.ts';
 
 const LIMITS = { fileBytes: 1000, quotaBytes: 100 };
 
