@@ -192,15 +192,27 @@ const isDeterministic = (iri: string): boolean => functionLibrary().findFunction
 /** A fault is a sentence, a diagnostic is not. */
 const asDiagnostic = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
 
+const LOOK_UP =
+  'it reads a CSV file, and functions read none: make the file the logical source of another triples map, and join it by rr:parentTriplesMap, or in a view where the value of a column is wanted';
+
+/** Functions of IDLab that read files or call servers, and what does the same here. */
+const READING: ReadonlyMap<string, string> = new Map([
+  ['idlab-fn:lookup', LOOK_UP],
+  ['idlab-fn:lookupWithDelimiter', LOOK_UP],
+  ['idlab-fn:readFile', 'it reads a file, and functions read none: make the file a logical source'],
+  ['idlab-fn:dbpediaSpotlight', 'it calls a server, and functions call none: a custom function in Java can (docs/custom-functions.md)'],
+]);
+
 /** Whether there is such a function, with such parameters and results. */
 function checkCall(context: Context, { origin, execution, returns }: Call): boolean {
   const { report } = context;
   const { compileCall, findFunction, shortName, suggestFunctions } = functionLibrary();
   const definition = context.functions?.find(execution.function) ?? findFunction(execution.function);
   if (definition === undefined) {
+    const name = shortName(execution.function);
     const near = suggestFunctions(execution.function, context.functions?.definitions);
-    const hint = near.length === 0 ? 'docs/functions.md lists all functions' : `did you mean ${orList(near)}?`;
-    report.error('unknown-function', execution.origin, `there is no function ${shortName(execution.function)}`, hint);
+    const others = near.length === 0 ? 'docs/functions.md lists all functions' : `did you mean ${orList(near)}?`;
+    report.error('unknown-function', execution.origin, `there is no function ${name}`, READING.get(name) ?? others);
     return false;
   }
   try {

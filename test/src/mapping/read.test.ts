@@ -250,6 +250,54 @@ describe('documents', () => {
     ]);
   });
 
+  test('a function whose parameter two documents give in the same words has it once, with a warning', async () => {
+    const text = `${PREFIXES}@prefix fno: <https://w3id.org/function/ontology#> . @prefix grel: <http://users.ugent.be/~bjdmeest/function/grel.ttl#> .
+@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix old: <http://semweb.mmlab.be/ns/rml#> . @prefix fnml: <http://semweb.mmlab.be/ns/fnml#> . @prefix ql: <http://semweb.mmlab.be/ns/ql#> .
+ex:M old:logicalSource ex:source ; rr:subject ex:s ; rr:predicateObjectMap ex:po .
+ex:source old:source "people.csv" ; old:referenceFormulation ql:CSV .
+ex:po rr:predicate ex:p ; rr:objectMap ex:o .
+ex:o fnml:functionValue ex:call .
+ex:call rr:predicateObjectMap [ rr:predicate fno:executes ; rr:objectMap [ rr:constant grel:toUpperCase ] ] ;
+  rr:predicateObjectMap [ rr:predicate grel:valueParameter ; rr:objectMap [ old:reference "name" ] ] .`;
+    const read = (second: string) =>
+      readMapping(
+        [
+          { name: 'a.ttl', text },
+          { name: 'b.ttl', text: second },
+        ],
+        { baseIri: 'http://b/' },
+      );
+    const same = await read(text);
+    expect(same.diagnostics).toEqual([
+      expect.objectContaining({ severity: 'warning', message: expect.stringContaining('described as in a.ttl') }),
+    ]);
+    expect(same.mapping.triplesMaps).toHaveLength(1);
+    const other = await read(text.replace('"name"', '"id"'));
+    expect(other.diagnostics).toContainEqual(
+      expect.objectContaining({ severity: 'error', message: expect.stringContaining('is given twice') }),
+    );
+  });
+
+  test.each([
+    ['idlab-fn:lookup', 'reads a CSV file'],
+    ['idlab-fn:lookupWithDelimiter', 'reads a CSV file'],
+    ['idlab-fn:readFile', 'make the file a logical source'],
+    ['idlab-fn:dbpediaSpotlight', 'calls a server'],
+    ['idlab-fn:toUperCaseURL', 'did you mean idlab-fn:toUpperCaseURL'],
+  ])('the function %s, which there is not, has a hint that helps', async (name, hint) => {
+    const { diagnostics } = await readMapping(
+      [
+        {
+          name: 'a.ttl',
+          text: `${PREFIXES}@prefix idlab-fn: <https://w3id.org/imec/idlab/function#> .
+<map> ${SOURCE} ; rml:subject ex:s ; rml:predicateObjectMap [ rml:predicate ex:p ; rml:objectMap [ rml:functionExecution [ rml:function ${name} ] ] ] .`,
+        },
+      ],
+      { baseIri: 'http://b/' },
+    );
+    expect(diagnostics).toEqual([expect.objectContaining({ code: 'unknown-function', hint: expect.stringContaining(hint) })]);
+  });
+
   test('a document that is not Turtle is all that is reported', async () => {
     const { diagnostics } = await readMapping(
       [
