@@ -1,4 +1,5 @@
 /** Problem answers (RFC 9457): the common form of all answers to wrong requests and to failures of the service. */
+import { queueRefusal } from '../queues/backend/refusals.ts';
 import { FAULTS, Fault, type FaultCode, type FaultPlace } from '../src/core/fault.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
@@ -75,15 +76,34 @@ export function problemAnswer(fault: Fault, request: { readonly path: string; re
 }
 
 /**
- * Converts any error to a fault: faults stay as they are, HTTP errors of the framework are converted by status, all others become
- * `internal/error`.
+ * Converts any error to a fault: faults stay as they are, HTTP errors of the framework are converted by status, a queue that takes no writes
+ * is `service/unavailable`, a full disk `service/full`, all others become `internal/error`.
  */
 export function faultOf(error: unknown): Fault {
-  if (error instanceof Fault) return error;
+  if (error instanceof Fault) return error.status < 500 ? error : (diskRefusal(error) ?? error);
   const { status, expose, message } = error as { status?: unknown; expose?: unknown; message?: string };
   if (expose === true && status === 413) return new Fault('request/too-large', message ?? 'The request is too large', { cause: error });
   if (expose === true && typeof status === 'number' && status >= 400 && status < 500) {
     return new Fault('request/malformed', message ?? 'The request is not well-formed', { cause: error });
   }
-  return Fault.of(error);
+  return queueRefusal(error) ?? diskRefusal(error) ?? Fault.of(error);
+}
+
+/** What a file system says that is full or read-only, as the cause of whatever failed; undefined: another error. */
+function diskRefusal(error: unknown): Fault | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { code, path } = at as NodeJS.ErrnoException;
+    const where = path === undefined ? '' : ` (${path})`;
+    if (code === 'ENOSPC' || code === 'EDQUOT') {
+      return new Fault('service/full', `Nothing was written: the disk of the service is full${where}`, {
+        hint: 'Make room on it',
+        cause: error,
+      });
+    }
+    if (code === 'EROFS') {
+      const hint = 'Mount it for writing, or name another directory';
+      return new Fault('service/unavailable', `Nothing was written: the disk of the service is read-only${where}`, { hint, cause: error });
+    }
+  }
+  return undefined;
 }

@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { queueRefusal } from '../../queues/backend/refusals.ts';
 import { backlogOf } from '../../queues/runs/backlog.ts';
 import { directories } from '../../src/config/directories.ts';
 import { expiryOf, licenceOf } from '../../src/config/licence.ts';
@@ -28,12 +29,18 @@ export function operatorRoutes(api: Api): readonly Route[] {
       path: READINESS,
       role: undefined,
       summary:
-        'Says whether runs can be accepted: the queue answers and, if this process has workers, they run. Also shows the number of worker processes and the state of the message queue, which do not affect readiness',
+        'Says whether runs can be accepted: the queue takes writes and, if this process has workers, they run. Also shows the number of worker processes and the state of the message queue, which do not affect readiness',
       replies: { 200: { description: 'They can', schema: 'Health' } },
       handle: async () => {
-        const checks = await checkReadiness(api);
+        const { checks, reason } = await checkReadiness(api);
         const down = Object.entries(checks).filter(([, state]) => state !== 'up');
-        const members = { ...withMessages(api, checks), ...(api.workerCount === undefined ? {} : { workers: api.workerCount() }) };
+        const shown = withMessages(api, checks);
+        const reasons = { ...shown.reasons, ...(reason === undefined ? {} : { queue: reason }) };
+        const members = {
+          ...shown,
+          ...(Object.keys(reasons).length === 0 ? {} : { reasons }),
+          ...(api.workerCount === undefined ? {} : { workers: api.workerCount() }),
+        };
         if (down.length === 0) return { status: 200, body: { status: 'up', version: VERSION, ...members } };
         throw new RequestFault('service/unavailable', `Not ready: ${down.map(([name, state]) => `${name} is ${state}`).join(', ')}`, {
           members,
@@ -86,7 +93,10 @@ async function freeBytes(directory: string): Promise<number> {
 type State = 'up' | 'down' | 'ending';
 
 /** Runs do not need the message queue, so its state is shown without affecting readiness. */
-function withMessages({ messages }: Api, checks: Readonly<Record<string, State>>) {
+function withMessages(
+  { messages }: Api,
+  checks: Readonly<Record<string, State>>,
+): { readonly checks: Readonly<Record<string, State | 'off'>>; readonly reasons?: Readonly<Record<string, string>> } {
   const now = messages?.();
   if (now === undefined) return { checks };
   const { on, lastError } = now;
@@ -94,18 +104,24 @@ function withMessages({ messages }: Api, checks: Readonly<Record<string, State>>
   return { checks: { ...checks, messages: 'down' }, reasons: { messages: lastError } };
 }
 
-async function checkReadiness(api: Api): Promise<Readonly<Record<string, State>>> {
-  const queue = await withinQueueWait(api, api.runs.counts()).then(
-    () => 'up' as const,
+/** `reason`: why the queue is down, where it says so. */
+async function checkReadiness(api: Api): Promise<{ readonly checks: Readonly<Record<string, State>>; readonly reason?: string }> {
+  const { queues } = api;
+  // A queue that is full or read-only still answers questions, so it is written to.
+  const answer = Promise.all([api.runs.counts(), queues?.ping()]);
+  const queue = await withinQueueWait(api, answer).then(
+    () => ({ state: 'up' as const }),
     (error) => {
-      if (error instanceof Fault && error.code === 'service/unavailable') return 'down' as const;
+      const fault = queueRefusal(error) ?? error;
+      if (fault instanceof Fault && fault.code === 'service/unavailable') return { state: 'down' as const, reason: fault.message };
       throw error;
     },
   );
   const workers = api.workers?.();
-  return {
-    queue,
-    ...(workers === undefined ? {} : { workers: workers.running ? 'up' : 'down' }),
-    ...(api.draining.aborted ? { process: 'ending' } : {}),
+  const checks = {
+    queue: queue.state,
+    ...(workers === undefined ? {} : { workers: workers.running ? ('up' as const) : ('down' as const) }),
+    ...(api.draining.aborted ? { process: 'ending' as const } : {}),
   };
+  return { checks, ...('reason' in queue ? { reason: queue.reason } : {}) };
 }

@@ -24,6 +24,7 @@ import { describeRedis, openRedis } from './redis.ts';
 import { QUEUE_TLS } from './redis-errors.ts';
 import { findRedisServer, startRedisServer } from './redis-server.ts';
 import { isRedisUrl, parseRedisUrl, type RedisSecurity, type RedisServers } from './redis-url.ts';
+import { queueRefusal } from './refusals.ts';
 import { watchSettings } from './settings.ts';
 
 export type { BackendKind } from './driver.ts';
@@ -64,7 +65,7 @@ export interface QueueBackend {
   readonly settings: SharedSettings;
   readonly fairQueueing: FairQueueing;
   readonly jobChanges: JobChanges;
-  /** @throws Fault service/unavailable — no answer within `waitMs` */
+  /** Writes to it. @throws Fault service/unavailable — no answer within `waitMs`, or it takes no writes */
   ping(waitMs?: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -223,6 +224,8 @@ export async function answerOf<T>(waitMs: number, answer: Promise<T>, message: s
     return await within(waitMs, answer, onTimeout);
   } catch (error) {
     if (error instanceof Fault) throw error;
+    const refusal = queueRefusal(error);
+    if (refusal !== undefined) throw refusal;
     throw new Fault('service/unavailable', `${message}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }

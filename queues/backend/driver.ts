@@ -26,6 +26,7 @@ export interface Driver {
   readonly recoverStalled: RecoverStalledJobs;
   /** Reports errors of connections that none of BullMQ's objects listens to. Without a listener such an error would end the process. */
   onError(listener: (error: Error) => void): void;
+  /** Writes. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

@@ -11,6 +11,7 @@ import { Vacuum } from './embedded/vacuum.ts';
 import type { FairQueueing, PriorityBand } from './fair-queueing.ts';
 import { jobChangesIn } from './jobs/postgres.ts';
 import type { RecoverStalledJobs } from './jobs/stalled-jobs.ts';
+import { queueRefusal } from './refusals.ts';
 import { ofOneProcess, type SettingsStore } from './settings.ts';
 
 /** Each worker and listener keeps one connection for notifications; the rest are for queries. */
@@ -47,7 +48,9 @@ export async function openPostgres(url: string, schema: string): Promise<Driver>
     await createTables(pool as unknown as PgPool, schema);
   } catch (error) {
     await pool.end();
-    throw new Fault('service/unavailable', `The queue at ${shown} cannot be used: ${(error as Error).message}`, { cause: error });
+    const refusal = queueRefusal(error);
+    const why = refusal?.message ?? (error as Error).message;
+    throw new Fault('service/unavailable', `The queue at ${shown} cannot be used: ${why}`, { hint: refusal?.hint, cause: error });
   }
   return makeDriver(pool as unknown as PgPool, schema, {
     kind: 'postgres',
@@ -155,7 +158,11 @@ function makeDriver(pool: PgPool, schema: string, rest: Pick<Driver, 'kind' | 'd
     jobChanges: jobChangesIn(pool, schema),
     recoverStalled: recoverStalledBy(pool, schema),
     async ping() {
-      await pool.query('SELECT 1');
+      // A server that is full or read-only answers queries.
+      const table = `${quoteSchemaName(schema)}.quadmill_setting`;
+      await pool.query(
+        `INSERT INTO ${table} (key, value) VALUES ('alive', now()::text) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+      );
     },
   };
 }

@@ -12,6 +12,8 @@ import type { RedisAddress } from './redis-url.ts';
 import type { SettingsStore } from './settings.ts';
 
 const CONNECT_MS = 2_000;
+/** What a ping has written goes away. */
+const ALIVE_MS = 60_000;
 
 /** @throws Fault service/unavailable — the servers cannot be reached; config/invalid — they are not of the kind that the address says */
 export async function openRedis(
@@ -49,7 +51,8 @@ export async function openRedis(
     // BullMQ's objects report the errors of these connections.
     onError: () => undefined,
     async ping() {
-      await producer.ping();
+      // A server that is full or read-only answers PING.
+      await producer.set(`${prefix}:quadmill:alive`, Date.now(), 'PX', ALIVE_MS);
     },
     async close() {
       closed = true;

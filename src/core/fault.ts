@@ -24,6 +24,7 @@ export const FAULTS = {
   'request/media-type': { status: 415, retriable: false, title: 'The media type is not accepted here' },
   'request/too-many': { status: 429, retriable: true, title: 'Too many requests' },
   'service/unavailable': { status: 503, retriable: true, title: 'The service cannot answer just now' },
+  'service/full': { status: 507, retriable: true, title: 'A disk of the service is full' },
   'config/unknown': { status: 400, retriable: false, title: 'There is no such option' },
   'config/invalid': { status: 400, retriable: false, title: 'The value does not fit the option' },
   'licence/invalid': { status: 400, retriable: false, title: 'The licence is not valid' },

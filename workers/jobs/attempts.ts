@@ -5,6 +5,7 @@
  */
 import { type Job, type Queue, WaitingError } from 'bullmq';
 import type { JobChanges } from '../../queues/backend/jobs/changes.ts';
+import { whileRefused } from '../../queues/backend/refusals.ts';
 import { type RunPayload, type RunProgress, SERVICE_QUEUES, type Service } from '../../queues/jobs.ts';
 import { cancelledFault, encodeFault, killedFault } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -159,17 +160,17 @@ export class Attempts<D extends RunPayload, W, R = W> {
         admit: async () => {
           if (this.kind.noun === 'run' && job.attemptsStarted === 1) await this.settings.admit();
         },
-        assertMayCommit: () => this.assertMayCommit(job, token),
+        assertMayCommit: () => this.assertMayCommit(job, token, stop.signal),
       });
     } finally {
       await watcher.end();
     }
   }
 
-  /** The last chance to keep an obsolete attempt from publishing. */
-  private async assertMayCommit(job: Job<D, R>, token: string): Promise<void> {
+  /** The last chance to keep an obsolete attempt from publishing. A queue that takes no writes is waited for. */
+  private async assertMayCommit(job: Job<D, R>, token: string, signal: AbortSignal): Promise<void> {
     try {
-      const fault = await this.kind.confirm(job, token, this.settings.lockMs);
+      const fault = await whileRefused(signal, () => this.kind.confirm(job, token, this.settings.lockMs));
       if (fault !== undefined) throw fault;
     } catch (error) {
       if (error instanceof Fault) throw error;

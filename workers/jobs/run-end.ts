@@ -8,6 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, UnrecoverableError, type Worker } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
+import { whileRefused } from '../../queues/backend/refusals.ts';
 import {
   type Outcome,
   type RunPayload,
@@ -165,8 +166,9 @@ export class RunEnd {
 
   async #store(job: RunJob, token: string, stored: StoredEnd): Promise<void> {
     const { work } = SERVICE_QUEUES[job.data.service];
-    if (!(await this.#backend.jobChanges.amend(work, job.id as string, { ended: stored }, token)))
-      throw new Error(encodeFault(lostFault()));
+    const amend = (): Promise<boolean> => this.#backend.jobChanges.amend(work, job.id as string, { ended: stored }, token);
+    // A queue that takes no writes is waited for: the run is not made again.
+    if (!(await whileRefused(this.#stopped.signal, amend))) throw new Error(encodeFault(lostFault()));
   }
 
   async #postpone(job: RunJob, token: string, stored: StoredEnd, fault: Fault): Promise<never> {

@@ -53,7 +53,7 @@ beforeAll(async () => {
   await cp(whole, attacked, { recursive: true });
 });
 
-/** Opens the store with one file replaced (undefined: removed): everything is there, or what is missing is told. */
+/** Opens the store with one file replaced (undefined: removed): everything is there, or what is missing is reported. */
 async function attack(name: string, bytes: Buffer | undefined): Promise<'whole' | 'told'> {
   if (bytes === undefined) await rm(join(attacked, name));
   else await writeFile(join(attacked, name), bytes);
@@ -71,7 +71,7 @@ const bytesOf = (name: string): Buffer => files.get(name) as Buffer;
 const NAMES = ['journal-1.log', 'snapshot-1.nq', 'store.json'] as const;
 
 describe.each(NAMES)('%s', (name) => {
-  /** Whether statements stand in the file: then damage is told. */
+  /** Whether statements stand in the file: then damage is reported. */
   const told = name === 'store.json' ? ['whole'] : ['told'];
 
   test('with any one byte changed', async () => {

@@ -1,0 +1,2 @@
+/** The cases of `refusing-queue.test.ts` that take long. */
+import './refusing-queue.test.ts';
