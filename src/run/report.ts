@@ -180,6 +180,10 @@ export const flawWarnings = (flaws: readonly Flaw[]): readonly string[] =>
     const fault = describeFault(Fault.from({ ...first, hint }));
     if (kind === 'ill-typed')
       return `${count} ${count === 1 ? 'literal is' : 'literals are'} ill-typed and written all the same; the first: ${fault}`;
+    if (kind === 'empty') {
+      const of = count === 1 ? 'A template was made of empty texts alone' : `A template was made of empty texts alone ${count} times`;
+      return `${of}: ${fault}`;
+    }
     return `${count} invalid ${count === 1 ? 'object was' : 'objects were'} left out with ${count === 1 ? 'its statement' : 'their statements'}; the first: ${fault}`;
   });
 

@@ -176,10 +176,11 @@ export interface Rejection {
 
 /**
  * Values of a statement of the mapping that are wrong, without their records being rejected. `ill-typed`: literals that are written although their
- * text is not in the lexical space of their datatype. `left-out`: objects that are left out with their statements.
+ * text is not in the lexical space of their datatype. `left-out`: objects that are left out with their statements. `empty`: texts of a template
+ * whose references are all empty texts.
  */
 export interface Flaw {
-  readonly kind: 'ill-typed' | 'left-out';
+  readonly kind: 'ill-typed' | 'left-out' | 'empty';
   readonly count: number;
   readonly first: FaultData;
 }

@@ -9,7 +9,7 @@ import type { CustomFunctions } from '../functions/definition.ts';
 import { functionLibrary } from '../functions/library.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { Collection, Column, Expression } from '../plan/algebra.ts';
-import { expressionKey, type Leaf, leafKey } from '../plan/expressions.ts';
+import { expressionKey, expressionText, type Leaf, leafKey } from '../plan/expressions.ts';
 
 /** The one-byte texts of a term for one record: none, one, or several. */
 export type Text = null | string | readonly string[];
@@ -73,6 +73,8 @@ export interface Accessors {
    * returns for each value. That may throw. undefined: it is written as it is.
    */
   readonly illTyped?: ((faultOf: (value: string) => Fault) => (value: string) => void) | undefined;
+  /** What counts texts of a template of which all references are empty texts. undefined: nothing does. */
+  readonly empty?: ((fault: () => Fault) => () => void) | undefined;
   /** Takes the fault of a value that is left out; the other values of the term stay. undefined: the fault is thrown. */
   readonly leaveOut?: ((fault: Fault) => void) | undefined;
   /** Functions of the run, which win over built-in ones. */
@@ -339,10 +341,11 @@ function compileTemplate(expression: Extract<Expression, { kind: 'template' }>, 
   const [first, ...others] = references;
   if (first === undefined) return { before, after: '', text: () => '' };
   const after = texts[texts.length - 1] as string;
-  if (others.length === 0) return { before, after, text: first };
+  if (others.length === 0) return { before, after, text: noting(first, '', expression, rows) };
   if (others.length === 1) {
     const second = others[0] as TextOf;
     const middle = texts[1] as string;
+    const note = emptyNote(expression, rows);
     return {
       before,
       after,
@@ -350,7 +353,10 @@ function compileTemplate(expression: Extract<Expression, { kind: 'template' }>, 
         const left = first(record, position);
         if (left === null) return null;
         const right = second(record, position);
-        if (typeof left === 'string' && typeof right === 'string') return left + middle + right;
+        if (typeof left === 'string' && typeof right === 'string') {
+          if (left === '' && right === '') note?.();
+          return left + middle + right;
+        }
         return pairTexts(left, right, (l, r) => l + middle + r);
       },
     };
@@ -358,14 +364,42 @@ function compileTemplate(expression: Extract<Expression, { kind: 'template' }>, 
   return {
     before,
     after,
-    text: (record, position) => {
-      let text = first(record, position);
-      for (let i = 0; i < others.length && text !== null; i++) {
-        const middle = texts[i + 1] as string;
-        text = pairTexts(text, (others[i] as TextOf)(record, position), (l, r) => l + middle + r);
-      }
-      return text;
-    },
+    text: noting(
+      (record, position) => {
+        let text = first(record, position);
+        for (let i = 0; i < others.length && text !== null; i++) {
+          const middle = texts[i + 1] as string;
+          text = pairTexts(text, (others[i] as TextOf)(record, position), (l, r) => l + middle + r);
+        }
+        return text;
+      },
+      texts.slice(1, -1).join(''),
+      expression,
+      rows,
+    ),
+  };
+}
+
+type Template = Extract<Expression, { kind: 'template' }>;
+
+/** Called for each text of the template whose references are all empty texts; undefined: they are not counted. */
+const emptyNote = (template: Template, { empty }: Accessors): (() => void) | undefined =>
+  empty?.(
+    () =>
+      new Fault('record/term', 'All references of the template are empty texts', {
+        place: { mapping: formatOrigin(template.origin), expression: expressionText(template) },
+        hint: 'Declare that an empty text is no value (rml:null ""), or clean the data',
+      }),
+  );
+
+/** The same text, which is counted where it is that of empty values. @param constant the text between the references */
+function noting(text: TextOf, constant: string, template: Template, rows: Accessors): TextOf {
+  const note = emptyNote(template, rows);
+  if (note === undefined) return text;
+  return (record, position) => {
+    const made = text(record, position);
+    if (made === constant) note();
+    return made;
   };
 }
 

@@ -42,6 +42,12 @@ export class Flaws {
     return (fault) => this.#note(count, () => fault);
   }
 
+  /** Counts texts of one template of which all references are empty texts. */
+  empty(fault: () => Fault): () => void {
+    const count = this.#add('empty');
+    return () => this.#note(count, fault);
+  }
+
   get areOpen(): boolean {
     return this.#open.length > 0;
   }
@@ -100,11 +106,12 @@ export class Flaws {
  *
  * @param flaws undefined: nothing is counted
  */
-export function checked(map: MapInfo, datatypeCheck: DatatypeCheck | undefined, flaws?: Flaws): Pick<Accessors, 'illTyped'> {
+export function checked(map: MapInfo, datatypeCheck: DatatypeCheck | undefined, flaws?: Flaws): Pick<Accessors, 'illTyped' | 'empty'> {
+  const empty = flaws === undefined || isReportedElsewhere(map) ? {} : { empty: (fault: () => Fault) => flaws.empty(fault) };
   const check = datatypeCheckOf(map, datatypeCheck);
-  if (check === 'error') return { illTyped: REJECTING };
-  if (check === 'off' || flaws === undefined || isReportedElsewhere(map)) return { illTyped: undefined };
-  return { illTyped: (faultOf) => flaws.illTyped(faultOf) };
+  if (check === 'error') return { illTyped: REJECTING, ...empty };
+  if (check === 'off' || flaws === undefined || isReportedElsewhere(map)) return { illTyped: undefined, ...empty };
+  return { illTyped: (faultOf) => flaws.illTyped(faultOf), ...empty };
 }
 
 const REJECTING: NonNullable<Accessors['illTyped']> = (faultOf) => (value) => {
