@@ -85,7 +85,7 @@ async function openDriver({ url, directory, prefix, security = {} }: BackendOpti
     const version = await findRedisServer();
     if (version === undefined) return openEmbedded(join(directory, 'embedded'), prefix);
     const server = await startRedisServer(join(directory, 'redis'), version);
-    if (server.adopted) logger.warn({ pid: server.pid }, 'took over the redis-server of an earlier process');
+    if (server.replaced) logger.warn({ pid: server.pid }, 'ended the redis-server of an earlier process');
     const description = `private redis-server ${version}, files in ${join(directory, 'redis')}`;
     try {
       return await openRedis({ kind: 'socket', socket: server.socket }, prefix, description, () => server.stop());

@@ -1,17 +1,19 @@
 /**
  * A private redis-server for one process without QUEUE_URL, on a socket that only its user can open.
  *
- * It writes an append-only file under the data directory and ends with this process. If this process is killed, the server is left running;
- * the next start on the same directory finds it by its socket and takes it over with all its data.
+ * It writes an append-only file under the data directory and ends with this process, also when that is killed: a small process beside it waits for the
+ * end of a pipe from this one. A server that is still there at the next start, perhaps about to end, is ended before the next one begins.
  */
 
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../src/core/fault.ts';
+import { plainEnvironment } from '../../src/core/reach/environment.ts';
 import { makePrivateDirectory } from '../../src/storage/local/directory.ts';
 import { lockDirectory } from '../../src/storage/local/directory-lock.ts';
 import { processExists } from '../../src/storage/local/lock-owner.ts';
@@ -21,8 +23,8 @@ export interface PrivateServer {
   readonly socket: string;
   readonly version: string;
   readonly pid: number;
-  /** Whether it was left by an earlier process. */
-  readonly adopted: boolean;
+  /** Whether one of an earlier process was still there, and was ended. */
+  readonly replaced: boolean;
   stop(): Promise<void>;
 }
 
@@ -61,7 +63,9 @@ export async function startRedisServer(directory: string, version: string): Prom
     }
     const existing = await runningServerPid(socket);
     if (existing === undefined) await endUnresponsiveServer(directory);
-    const pid = existing ?? (await launch(directory, socket));
+    else await end(existing);
+    const pid = await launch(directory, socket);
+    const unwatch = endWithThisProcess(pid);
     const terminate = (): void => {
       if (processExists(pid)) process.kill(pid, 'SIGTERM');
     };
@@ -70,16 +74,43 @@ export async function startRedisServer(directory: string, version: string): Prom
       socket,
       version,
       pid,
-      adopted: existing !== undefined,
+      replaced: existing !== undefined,
       async stop() {
         process.off('exit', terminate);
         await end(pid);
+        unwatch();
         await release();
       },
     };
   } catch (error) {
     await release();
     throw error;
+  }
+}
+
+/** Ends the server when this process is gone, however it ends: then the pipe ends. Returns how to stop that. */
+function endWithThisProcess(pid: number): () => void {
+  const watcher = spawn('sh', ['-c', 'cat > /dev/null; kill -TERM "$0" 2> /dev/null', String(pid)], {
+    // Ctrl+C in a terminal must not reach it.
+    detached: true,
+    env: plainEnvironment(),
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  watcher.on('error', () => undefined);
+  watcher.stdin?.on('error', () => undefined);
+  watcher.unref();
+  (watcher.stdin as Socket | null)?.unref();
+  return () => {
+    if (watcher.pid !== undefined) signalGroup(watcher.pid);
+  };
+}
+
+/** `sh`, and `cat` that it waits for. */
+function signalGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
@@ -155,7 +186,7 @@ async function launch(directory: string, socket: string): Promise<number> {
   const child = spawn(
     'redis-server',
     Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
-    { detached: true, stdio: 'ignore' },
+    { detached: true, stdio: 'ignore', env: plainEnvironment() },
   );
   child.unref();
   let ended: string | undefined;
