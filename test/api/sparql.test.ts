@@ -73,7 +73,7 @@ describe('roles', () => {
 });
 
 describe('callers', () => {
-  test('a viewer with 16 queries that wait is told to wait; an operator writes meanwhile, and other viewers are answered', async () => {
+  test('a viewer with 16 queries that wait is refused with Retry-After; an operator writes meanwhile, and other viewers are answered', async () => {
     await client.add(Array.from({ length: 20_000 }, (_, i) => `<urn:s${i}> <urn:p> "${i}" .\n`).join(''));
     const leave = new AbortController();
     const endless = byGet('SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . FILTER(?a != ?d && ?c = ?e) }');

@@ -188,7 +188,7 @@ class EngineSupervisor implements StoreSupervisor {
     this.journalLimit = Math.max(this.limits.journalBytes, snapshotBytes, this.leastLimit);
   }
 
-  /** Saves what the engine holds as a snapshot of the next generation, with a journal of its own. */
+  /** Saves what the engine holds as a snapshot of the next generation, with a new journal. */
   private async startGeneration(engine: Engine | undefined): Promise<void> {
     const generation = this.generation + 1;
     const path = snapshotPath(this.directory, generation);

@@ -64,7 +64,7 @@ export async function keepDamaged(directory: string): Promise<string> {
   for (const name of await readdir(directory)) {
     const [from, to] = [join(directory, name), join(kept, name)];
     if (from === listPath(directory)) await rename(from, join(kept, 'unreadable.ndjson'));
-    // The manifest is written in place, so it needs a file of its own.
+    // The manifest is written in place, so it needs another file.
     else if (name === MANIFEST) await copyFile(from, to);
     else if (NAME.test(name)) await link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_FICLONE));
   }
