@@ -37,6 +37,7 @@ const TEXTS = [
   'https://user:word@example.org/a',
   'main',
   'ex=http://example.org/',
+  '30d',
 ];
 
 /** Another value than the present one that the option takes; undefined: it takes none of these. */

@@ -39,6 +39,15 @@ const RESULT = {
   milliseconds: 5,
 };
 
+/** Ids as the service makes them. */
+const [COMPLETED, FAILED, CANCELLED, LOST, WAITING] = ['c0', 'fa', 'ca', '10', '3a'].map((digits) => `r${digits.repeat(16)}`) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
+
 describe.each(QUEUES)('over a queue of kind $name', ({ name, missing, start }) => {
   const prefix = uniquePrefix();
   let server: TestServer;
@@ -76,16 +85,16 @@ describe.each(QUEUES)('over a queue of kind $name', ({ name, missing, start }) =
   (missing === undefined ? test : test.skip)(
     `are ended, whatever had become of their work${missing === undefined ? '' : ` (skipped: ${missing})`}`,
     async () => {
-      await ended(payload('run-completed'), (job) => job.moveToCompleted(RESULT as unknown as Outcome, 'earlier', false));
+      await ended(payload(COMPLETED), (job) => job.moveToCompleted(RESULT as unknown as Outcome, 'earlier', false));
       const fault = new Fault('source/missing', 'There is no file');
-      await ended(payload('run-failed'), (job) => job.moveToFailed(new UnrecoverableError(encodeFault(fault)), 'earlier'));
+      await ended(payload(FAILED), (job) => job.moveToFailed(new UnrecoverableError(encodeFault(fault)), 'earlier'));
       // The earlier version removed the work of a waiting run that was cancelled.
-      await backend.queue(ANNOUNCE).add('announce', payload('run-cancelled', { cancelled: true }), { jobId: 'run-cancelled' });
-      await backend.queue(ANNOUNCE).add('announce', payload('run-lost'), { jobId: 'run-lost' });
-      const waits = payload('run-waiting');
+      await backend.queue(ANNOUNCE).add('announce', payload(CANCELLED, { cancelled: true }), { jobId: CANCELLED });
+      await backend.queue(ANNOUNCE).add('announce', payload(LOST), { jobId: LOST });
+      const waits = payload(WAITING);
       if (name === 'redis') {
         const flows = new FlowProducer({ connection: { url: server.url }, prefix });
-        const opts = { jobId: 'run-waiting' };
+        const opts = { jobId: WAITING };
         await flows.add({
           name: 'announce',
           queueName: ANNOUNCE,
@@ -96,7 +105,7 @@ describe.each(QUEUES)('over a queue of kind $name', ({ name, missing, start }) =
         await flows.close();
       }
       // Nobody takes the result of the earlier version for an outcome.
-      expect(await runs.get('run-completed')).toMatchObject({ state: 'running' });
+      expect(await runs.get(COMPLETED)).toMatchObject({ state: 'running' });
 
       const config = await openConfig({ DATA_DIR: directory.path, WORKER_CONCURRENCY: 1 });
       const workers = await startWorkers(backend, config, quietLogger(), { engine: ENGINE, services: [SERVICE] });
@@ -108,11 +117,11 @@ describe.each(QUEUES)('over a queue of kind $name', ({ name, missing, start }) =
             if (found !== undefined) return found;
           }
         };
-        expect(await outcome('run-completed')).toMatchObject({ state: 'completed', report: { runId: 'run-completed', quads: 2 } });
-        expect(await outcome('run-failed')).toMatchObject({ state: 'failed', failure: { code: 'source/missing' } });
-        expect(await outcome('run-cancelled')).toMatchObject({ state: 'cancelled' });
-        expect(await outcome('run-lost')).toMatchObject({ state: 'failed', failure: { code: 'run/lost', runId: 'run-lost' } });
-        if (name === 'redis') expect(await outcome('run-waiting')).toMatchObject({ state: 'completed', report: { runId: 'run-waiting' } });
+        expect(await outcome(COMPLETED)).toMatchObject({ state: 'completed', report: { runId: COMPLETED, quads: 2 } });
+        expect(await outcome(FAILED)).toMatchObject({ state: 'failed', failure: { code: 'source/missing' } });
+        expect(await outcome(CANCELLED)).toMatchObject({ state: 'cancelled' });
+        expect(await outcome(LOST)).toMatchObject({ state: 'failed', failure: { code: 'run/lost', runId: LOST } });
+        if (name === 'redis') expect(await outcome(WAITING)).toMatchObject({ state: 'completed', report: { runId: WAITING } });
         const left = async (): Promise<number> =>
           backend.queue(ANNOUNCE).getJobCountByTypes('waiting', 'active', 'delayed', 'prioritized', 'waiting-children');
         while ((await left()) > 0) await new Promise((resolve) => setTimeout(resolve, 50));

@@ -78,6 +78,7 @@ const TABLE = `
   PUT    /sparql                                             operator
   DELETE /sparql                                             operator
   GET    /queues                                             all
+  GET    /                                                   all
   GET    /openapi.json                                       all
 `;
 

@@ -56,7 +56,9 @@ async function authored(files: Readonly<Record<string, string>>, mapping: string
     const checked = await quadmillHere(directory, 'check', mapping);
     expect([checked.out.trim(), checked.err, text]).toEqual([expect.stringContaining('nothing wrong'), '', text]);
     const run = await quadmillHere(directory, 'run', mapping, '-o', 'out.nq', '--on-error', 'strict');
-    expect([run.code, run.err, text]).toEqual([0, '', text]);
+    // Links lead to records that others lack: the run reports how many.
+    const told = run.err.split('\n').filter((line) => line !== '' && !/ found no partner in /.test(line));
+    expect([run.code, told, text]).toEqual([0, [], text]);
     return { mapping: text, told: made.err, lines: readFileSync(join(directory, 'out.nq'), 'utf8').split('\n').slice(0, -1) };
   });
 }
