@@ -193,6 +193,12 @@ class Description {
     return made;
   }
 
+  /** In XML, where some of `objects` have elements: a reference to the text reads theirs, too, so texts that stand alone tell no datatype. */
+  #asText({ scalars }: Gathered, objects: readonly Pick<Found, 'members'>[]): void {
+    if (!objects.some(({ members }) => [...members.keys()].some(isElement))) return;
+    for (const [i, one] of scalars.entries()) scalars[i] = { ...one, kind: 'text' };
+  }
+
   /** @param nulls how often null stands where a record could */
   #entity(
     words: readonly string[],
@@ -212,6 +218,8 @@ class Description {
       if (value !== null) this.#gather(value, index, [], gathered);
       for (const [name, tree] of members) this.#gather(tree, index, [member(name)], gathered);
     }
+    const text = source.formulation === 'xml' ? gathered.get(JSON.stringify([member('.')])) : undefined;
+    if (text !== undefined) this.#asText(text, records);
     const nested: Gathered[] = [];
     const fields: Field[] = [];
     const add = (found: Gathered): void => {
@@ -260,10 +268,7 @@ class Description {
 
   /** An XML element with text and attributes, but no elements: its attributes are fields of whatever it stands in. */
   #isLeaf({ objects }: Gathered): boolean {
-    return (
-      this.#sample.source.formulation === 'xml' &&
-      objects.every(({ members }) => [...members.keys()].every((name) => name === '.' || name.startsWith('@')))
-    );
+    return this.#sample.source.formulation === 'xml' && objects.every(({ members }) => ![...members.keys()].some(isElement));
   }
 
   /** The fields of objects that get no triples map of their own, as fields of the record around them. */
@@ -273,7 +278,11 @@ class Description {
     for (const { members, parent } of found.objects) {
       for (const [name, tree] of members) this.#gather(tree, parent, [...found.steps, ...(name === '.' ? [] : [member(name)])], gathered);
     }
-    if (this.#sample.source.formulation === 'xml') this.#at(found.steps, gathered).scalars.push(...found.scalars);
+    if (this.#sample.source.formulation === 'xml') {
+      const own = this.#at(found.steps, gathered);
+      own.scalars.push(...found.scalars);
+      this.#asText(own, found.objects);
+    }
     return this.#clear(gathered, notes).flatMap((inner) => {
       if (inner.objects.length === 0) return inner.scalars.length > 0 ? [inner] : [];
       if (!inner.steps.includes(ITEMS)) return this.#flat(inner, notes, depth + 1);
@@ -331,7 +340,7 @@ class Description {
     }
     for (const { steps, scalars, objects } of byNames.values()) {
       const hasText = scalars.length > 0 || objects.some(({ members }) => members.has('.'));
-      const hasElements = objects.some(({ members }) => [...members.keys()].some((name) => name !== '.' && !name.startsWith('@')));
+      const hasElements = objects.some(({ members }) => [...members.keys()].some(isElement));
       if (hasText && hasElements)
         notes.push(`${this.#shown(steps)} has text alone in some places, and elements in others: there its text is that of all of them`);
     }
@@ -393,6 +402,9 @@ class Description {
     return within === undefined ? { key: [], keyField: undefined } : { key: [...above, own(within)], keyField: within };
   }
 }
+
+/** Of a member of XML: neither text nor attribute. */
+const isElement = (name: string): boolean => name !== '.' && !name.startsWith('@');
 
 const isKeyKind = ({ kind, distinct }: Field): boolean =>
   (kind === 'text' || kind === 'integer') && [...distinct].every((text) => text !== '' && text.length <= MAX_KEY_LENGTH);
