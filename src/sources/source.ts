@@ -143,6 +143,8 @@ export interface Batch {
   readonly bytes: number;
   /** The record in the place of which `REPEATED` stands. */
   readonly reread?: (index: number) => unknown;
+  /** The 1-based line of the document on which a record begins, by its index in `records`; undefined: records have no lines. */
+  readonly lineOf?: (index: number) => number;
   /** Of a document in pages: the 1-based page of the records, and the position of its first record. */
   readonly page?: { readonly number: number; readonly first: number };
 }

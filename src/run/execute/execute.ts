@@ -113,6 +113,8 @@ export class Execution {
   #recordsFrom: number | undefined;
   /** The page that is being read, if the document has pages. */
   #page: Batch['page'];
+  /** The batch that is mapped. */
+  #read: Batch | undefined;
   /** Text for the sink: complete pieces, and one that grows. */
   #pieces: string[] = [];
   #text = '';
@@ -300,7 +302,16 @@ export class Execution {
     }
   }
 
-  async #map({ records, first, reread }: Batch, { batch, records: consumers, pipelines }: Consumers, input: string): Promise<void> {
+  async #map(read: Batch, consumers: Consumers, input: string): Promise<void> {
+    this.#read = read;
+    try {
+      await this.#mapBatch(read, consumers, input);
+    } finally {
+      this.#read = undefined;
+    }
+  }
+
+  async #mapBatch({ records, first, reread }: Batch, { batch, records: consumers, pipelines }: Consumers, input: string): Promise<void> {
     batch.records = records;
     batch.first = first;
     this.records += records.length;
@@ -425,6 +436,13 @@ export class Execution {
     return this.#pieces.length >= PIECES || this.#spill.space.due;
   }
 
+  /** The line of a record of the batch that is mapped. */
+  #lineOf(record: number | undefined): FaultPlace {
+    const { first = 0, records = [], lineOf } = this.#read ?? {};
+    const index = (record ?? -1) - first;
+    return lineOf === undefined || index < 0 || index >= records.length ? {} : { line: lineOf(index) };
+  }
+
   /** Where a record is in its page. */
   #pageOf(record: number | undefined): FaultPlace {
     const page = this.#page;
@@ -463,7 +481,7 @@ export class Execution {
     const { expression } = fault.place;
     const mapping = expression === undefined ? undefined : program?.originOf(expression);
     const cell = read === undefined || expression === undefined ? undefined : this.#cellOf?.(read, expression);
-    const at = { record, recordsFrom: this.#recordsFrom, ...this.#pageOf(record) };
+    const at = { record, ...this.#lineOf(record), recordsFrom: this.#recordsFrom, ...this.#pageOf(record) };
     return fault.with({ place: { input, cell, ...at, mapping, ...fault.place } });
   }
 

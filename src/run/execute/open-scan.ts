@@ -242,8 +242,11 @@ function placed(scan: Scan, slice: ByteSlice, lines: () => Promise<LinesBefore>)
     async *batches(signal) {
       const counted = textBefore(slice);
       const most = slice.to - slice.from;
+      // Lines are those of the document only where the slice begins it.
+      const own = slice.from === slice.head && slice.before === undefined ? {} : { lineOf: undefined };
       try {
-        for await (const batch of scan.batches(signal)) yield { ...batch, bytes: Math.min(most, Math.max(0, batch.bytes - counted)) };
+        for await (const batch of scan.batches(signal))
+          yield { ...batch, ...own, bytes: Math.min(most, Math.max(0, batch.bytes - counted)) };
       } catch (error) {
         throw await inDocument(error, slice, lines);
       }

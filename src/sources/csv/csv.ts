@@ -12,9 +12,7 @@ import { toUtf8 } from '../encoding.ts';
 import type { Batch, IterationRequest, OpenScan, ReadOptions, RepeatSearch, Scan } from '../source.ts';
 import { columnOf } from './columns.ts';
 import { descriptionOf, valueOf } from './described.ts';
-import { CsvScanner, type Row } from './scanner.ts';
-
-const BATCH_ROWS = 512;
+import { CsvScanner, MAX_ROWS, type Row } from './scanner.ts';
 
 const UNDECLARED_QUOTE =
   'Cells begin with a quote, and tab-separated text has no quotes: they belong to the values. If this file has quotes, declare them by --quote \'"\' on the command line, or csvw:dialect [ csvw:quoteChar "\\"" ] in the mapping';
@@ -89,13 +87,14 @@ class CsvScan implements Scan {
   async *batches(signal: AbortSignal): AsyncIterable<Batch> {
     const scanner = this.#scanner;
     const reread = (index: number): Row => scanner.reread(index);
+    const lineOf = (index: number): number => scanner.lineOf(index);
     let first = 0;
     try {
       while (true) {
-        const records = scanner.takeRows(BATCH_ROWS);
+        const records = scanner.takeRows(MAX_ROWS);
         if (records.length > 0) {
           for (let iteration = 0; iteration < this.#iterations.length; iteration++)
-            yield { iteration, records, first, bytes: scanner.bytesRead, reread };
+            yield { iteration, records, first, bytes: scanner.bytesRead, reread, lineOf };
           first += records.length;
         } else if (!(await scanner.fill())) return;
         if (signal.aborted) throw new Fault('run/cancelled', 'The run was cancelled');

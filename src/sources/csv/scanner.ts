@@ -29,6 +29,8 @@ const EVERY_COLUMN = new Int32Array(65_536);
 // A small run would notice the time of Int32Array.from.
 for (let column = 0; column < EVERY_COLUMN.length; column++) EVERY_COLUMN[column] = column;
 
+export const MAX_ROWS = 512;
+
 /** Usage: `readHeader`, then `slot` for each column that is read, then `takeRows` and, when it returns no rows, `fill`. */
 export class CsvScanner extends CsvWindow {
   /** Names of the columns, as one-byte UTF-8. */
@@ -58,8 +60,8 @@ export class CsvScanner extends CsvWindow {
   #blank: Row = [];
   /** undefined: rows that come again are read like others. */
   #repeated: RepeatedRows | undefined;
-  /** Where the rows begin that were left out of the last ones, by index. */
-  #repeatedAt: number[] = [];
+  /** Where the rows that `takeRows` has returned last begin, by index. */
+  readonly #starts = new Int32Array(MAX_ROWS);
 
   constructor(document: AsyncIterable<Uint8Array> | string, options: ReadOptions) {
     super(document, options);
@@ -96,14 +98,20 @@ export class CsvScanner extends CsvWindow {
 
   /** The row in the place of which `REPEATED` stands, by its index in what `takeRows` has returned last. */
   reread(index: number): Row {
-    const [at, row, repeated] = [this.at, this.#row, this.#repeated];
+    const [at, row, repeated, first] = [this.at, this.#row, this.#repeated, this.#starts[0] as number];
     this.#repeated = undefined;
-    this.at = this.#repeatedAt[index] as number;
+    this.at = this.#starts[index] as number;
     const [found] = this.takeRows(1);
+    this.#starts[0] = first;
     this.at = at;
     this.#row = row;
     this.#repeated = repeated;
     return found as Row;
+  }
+
+  /** The 1-based line on which a row begins, by its index in what `takeRows` has returned last. */
+  lineOf(index: number): number {
+    return this.lineAt(this.#starts[index] as number);
   }
 
   /** Reads the header and everything before it. @throws Fault source/malformed — there is no header, or a malformed row */
@@ -182,7 +190,7 @@ export class CsvScanner extends CsvWindow {
   }
 
   /**
-   * Up to `limit` complete rows from the window; none if it holds only a partial row. A row that comes again may be `REPEATED`.
+   * Up to `limit` complete rows, at most `MAX_ROWS`, from the window; none if it holds only a partial row. A row that comes again may be `REPEATED`.
    *
    * @throws Fault source/malformed — a malformed quoted cell; limit/exceeded — a row is too long
    */
@@ -204,7 +212,6 @@ export class CsvScanner extends CsvWindow {
     const plain = escape < 0 && !trimStart && !this.#trimEnd;
     const emptyCell = this.#emptyIsNull && !header ? null : '';
     const repeated = this.#repeated?.looks === true ? this.#repeated : undefined;
-    if (repeated !== undefined) this.#repeatedAt = [];
     const rows: Row[] = [];
     let at = this.at;
     while (rows.length < limit && at < end) {
@@ -225,7 +232,7 @@ export class CsvScanner extends CsvWindow {
       }
       const behind = repeated === undefined ? -1 : repeated.past(buffer, text, at);
       if (behind >= 0) {
-        this.#repeatedAt[rows.length] = at;
+        this.#starts[rows.length] = at;
         rows.push(REPEATED_ROW);
         at = behind;
         this.at = at;
@@ -285,6 +292,7 @@ export class CsvScanner extends CsvWindow {
       if (surplus) {
         if (this.longRows++ === 0) this.firstLongRow = this.placeOf(this.at);
       }
+      this.#starts[rows.length] = this.at;
       rows.push(row);
       this.at = at;
       this.#row++;

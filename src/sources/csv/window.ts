@@ -100,6 +100,14 @@ export abstract class CsvWindow {
     return { ...this.context(), line: this.#linesBefore, byte: this.#byteAt(at) };
   }
 
+  /** The line of a position in the window. Unlike `placeOf`, it may go back. */
+  protected lineAt(at: number): number {
+    this.#countLines(at);
+    let line = this.#linesBefore;
+    for (let i = this.buffer.indexOf(LF, at); i >= 0 && i < this.#countedTo; i = this.buffer.indexOf(LF, i + 1)) line--;
+    return line;
+  }
+
   protected tooLong(): Fault {
     return new Fault('limit/exceeded', `A row is longer than the ${this.options.maxRecordBytes} bytes that are allowed`, {
       place: this.placeOf(this.at),
