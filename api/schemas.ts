@@ -278,6 +278,7 @@ export const SCHEMAS = {
       quote: {
         type: 'string',
         maxLength: 1,
+        examples: ["'"],
         description: 'Of CSV; empty: none. Default: `"`; for cells between tabs none, unless the whole header stands in quotes',
       },
       encoding: {

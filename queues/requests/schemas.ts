@@ -39,6 +39,7 @@ const WRITE_MODE = {
 
 const GRAPHS = {
   ...optional(TEXTS),
+  examples: [['http://example.org/graph']],
   description:
     'For an update of whole graphs: the IRIs of graphs for which the files stand, also if they have no statement of them; `default` is the default graph. Left out: UPDATE_GRAPHS',
 } as const;

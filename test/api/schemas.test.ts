@@ -131,7 +131,7 @@ async function send({ route, prefix, parameters }: Case, request: Request) {
 }
 
 /** Whether the request was refused for what its schemas say; later checks look for files, hosts and mappings. */
-const LATER = /There is no option|no mappingURL|no file source|driver/;
+const LATER = /There is no option|update of whole graphs|no mappingURL|no file source|driver/;
 const isRefused = ({ body: { code, detail } }: Awaited<ReturnType<typeof send>>): boolean =>
   code === 'request/invalid' && !LATER.test(String(detail));
 

@@ -39,11 +39,11 @@ const OTHER_FORMATS: readonly Row[] = [
   ['a PDF that is named .csv', csv('%PDF-1.7\n'), 'source/type', {}, ['a PDF document']],
   ['an image that is named .xml', xml(bytes(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)), 'source/type', {}, ['an image']],
   ['JSON that is named .csv', csv('{"people":[]}'), 'mapping/reference', { expression: 'id' }, ['no column "id"', 'people']],
-  ['HTML that is named .csv', csv(HTML), 'mapping/reference', { expression: 'id' }, ['no column "id"', '<!doctype html>']],
-  ['HTML that is named .json', json(HTML), 'source/malformed', { line: 1 }, ['is no JSON value', 'as XML or HTML does']],
+  ['HTML that is named .csv', csv(HTML), 'source/type', {}, ['people.csv', 'is an HTML page']],
+  ['HTML that is named .json', json(HTML), 'source/type', {}, ['people.json', 'is an HTML page']],
   ['CSV that is named .json', json('id,name\n1,Ada\n'), 'source/malformed', { line: 1 }, ['"id" is no JSON value']],
   ['JSON that is named .xml', xml('{"people":[]}'), 'source/malformed', { line: 1 }, ['text before the root element']],
-  ['HTML that is named .xml', xml(HTML), 'source/malformed', { line: 1 }, ['people.xml', 'begins nothing that may stand here']],
+  ['HTML that is named .xml', xml(HTML), 'source/type', {}, ['people.xml', 'is an HTML page']],
 ];
 
 const TOO_DEEP: readonly Row[] = [
