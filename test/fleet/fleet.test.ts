@@ -159,7 +159,7 @@ const why = hasRedis ? '' : ' (skipped: there is no redis-server on the PATH)';
       const [api, worker] = await Promise.all([start('api'), start('worker')]);
       expect((await postJson(`${api.url}/process`, body())).status).toBe(200);
       await redis.stop();
-      for (const path of ['/process', '/runs', '/runs/some-id', '/health/ready']) {
+      for (const path of ['/process', '/runs', '/runs/r0123456789abcdef0123456789abcdef', '/health/ready']) {
         const refusal = async (): Promise<number> => {
           const started = performance.now();
           const {
