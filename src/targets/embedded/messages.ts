@@ -76,6 +76,8 @@ export interface StoreFiles {
   readonly manifest: Manifest | undefined;
   /** Where to list what cannot be read. */
   readonly list: string | undefined;
+  /** There is a manifest, and it is damaged: the store is not of version 1. */
+  readonly hadManifest: boolean;
 }
 
 export interface LoadedFiles {

@@ -151,7 +151,7 @@ class EngineSupervisor implements StoreSupervisor {
     const found = await findGeneration(directory);
     const { generation, manifest } = found;
     this.generation = generation;
-    const files = { directory, generation, manifest, list: salvage ? listPath(directory) : undefined };
+    const files = { directory, generation, manifest, hadManifest: found.isDamaged, list: salvage ? listPath(directory) : undefined };
     const { quads, memoryBytes, version, snapshot, journal, tornBytes, damage } = await this.ask(engine, { kind: 'open', files }, 'opened');
     [this.quads, this.memoryBytes] = [quads, memoryBytes];
     if (damage !== undefined) {
@@ -168,7 +168,9 @@ class EngineSupervisor implements StoreSupervisor {
     } else {
       const path = journalPath(directory, generation);
       if (manifest === undefined)
-        this.warn(`${join(directory, MANIFEST)} was missing or damaged and has been made again; the other files are whole`);
+        this.warn(
+          `${join(directory, MANIFEST)} was missing or damaged and has been made again: whether writes behind the last one that can be read are missing cannot be told`,
+        );
       if (tornBytes > 0)
         this.warn(`The last write to ${path} was interrupted before it was acknowledged, and is undone (${tornBytes} bytes)`);
       await this.continue({ generation, snapshot, snapshotBytes: found.snapshotBytes }, journal);
@@ -396,7 +398,11 @@ function damageText({ places, more, records, statements }: DamageReport, manifes
     ...(records > 0 ? [`${number(records)}${of} acknowledged writes since the last snapshot`] : []),
     ...(statements > 0 ? [`at least ${number(statements)} statements`] : []),
   ];
-  const what = lost.length === 0 ? 'no acknowledged statement is missing, but files are damaged' : `${lost.join(', with ')} cannot be read`;
+  const none =
+    manifest === undefined
+      ? `how many acknowledged writes are missing cannot be told, since ${MANIFEST} is missing or damaged`
+      : 'no acknowledged statement is missing, but files are damaged';
+  const what = lost.length === 0 ? none : `${lost.join(', with ')} cannot be read`;
   return `${what}; ${number(quads)} statements can be read. ${places.join('; ')}${more > 0 ? `; and ${number(more)} more` : ''}`;
 }
 

@@ -10,7 +10,7 @@ import type { LoadedFiles, StoreFiles } from '../messages.ts';
 import type { Triples } from './triples.ts';
 
 /** @param triples empty */
-export function loadFiles(triples: Triples, { directory, generation, manifest, list }: StoreFiles): LoadedFiles {
+export function loadFiles(triples: Triples, { directory, generation, manifest, hadManifest, list }: StoreFiles): LoadedFiles {
   const damage = new Damage(list);
   const missing = (file: string, lost: { readonly records?: number; readonly statements?: number } = {}): void =>
     damage.add({ file, from: 0, to: 0, reason: 'the file is missing' }, lost);
@@ -29,8 +29,12 @@ export function loadFiles(triples: Triples, { directory, generation, manifest, l
   if (existsSync(path)) {
     const records = readJournal(path, manifest?.journal, damage);
     let next = records.next();
+    const isWithoutRecords = next.done === true;
     for (; !next.done; next = records.next()) carryOut(triples, next.value, { name, damage });
     end = next.value;
+    // Every journal of version 2 has a first record, which names it.
+    if (manifest === undefined && (hadManifest || loaded?.version === 2) && isWithoutRecords && end.version === 1)
+      damage.add({ file: name, from: 0, to: 0, reason: 'it has lost its records, and the manifest is missing or damaged' });
   } else if (!isOld) missing(name, manifest?.journal);
   if (manifest === undefined && end.version === 2 && end.tornBytes > 0) {
     const from = end.extent?.bytes ?? 0;

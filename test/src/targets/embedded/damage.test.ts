@@ -18,10 +18,10 @@ const LOAD: Write = { kind: 'load', format: 'application/n-quads', graph: undefi
 
 /** As the engine opens a store, in this thread: thousands of stores are opened. */
 async function open(directory: string): Promise<{ readonly quads: readonly string[]; readonly damage: DamageReport | undefined }> {
-  const { generation, manifest } = await findGeneration(directory);
+  const { generation, manifest, isDamaged: hadManifest } = await findGeneration(directory);
   const triples = new Triples();
   try {
-    const { damage } = loadFiles(triples, { directory, generation, manifest, list: undefined });
+    const { damage } = loadFiles(triples, { directory, generation, manifest, hadManifest, list: undefined });
     return { quads: linesOf(triples.store.dump({ format: 'nq' })), damage };
   } finally {
     (triples.store as unknown as { free(): void }).free();
@@ -253,6 +253,30 @@ describe('a damaged store', () => {
         await writeFile(join(path, 'journal-1.log'), bytes.subarray(0, bytes.lastIndexOf('QMJ2')));
       },
       /1 of 3 acknowledged .*write 3 is missing/,
+    ],
+    [
+      'with neither manifest nor journal, both emptied,',
+      async (path: string) => {
+        await truncate(join(path, 'store.json'));
+        await truncate(join(path, 'journal-1.log'));
+      },
+      /how many acknowledged writes are missing cannot be told.*journal-1\.log: it has lost its records/,
+    ],
+    [
+      'with an emptied journal, and without its manifest',
+      async (path: string) => {
+        await rm(join(path, 'store.json'));
+        await truncate(join(path, 'journal-1.log'));
+      },
+      /how many acknowledged writes are missing cannot be told.*journal-1\.log: it has lost its records/,
+    ],
+    [
+      'without its manifest and its snapshot',
+      async (path: string) => {
+        await rm(join(path, 'store.json'));
+        await rm(join(path, 'snapshot-1.nq'));
+      },
+      /how many acknowledged writes are missing cannot be told.*snapshot-1\.nq: the file is missing/,
     ],
     [
       'of a later version',
