@@ -73,7 +73,7 @@ export const RUN: Command = {
       choices: FAIL_ON_VALUES,
       multiple: true,
       summary:
-        'end with exit code 3 if a triples map gave no statement or a join found no partner for any row (empty), or a record was rejected (rejected); default none. The output is written all the same',
+        'end with exit code 3 if a triples map gave no statement or a join found no partner for any row (empty), or a record was rejected, or lost a statement (rejected); default none. The output is written all the same',
     },
     'datatype-check': {
       value: 'MODE',

@@ -10,7 +10,14 @@ const FAIL_ON: Readonly<Record<string, (report: RunReport) => string | undefined
     const [first, ...others] = [...maps, ...pairs];
     return first === undefined ? undefined : others.length === 0 ? first : `${first}, and ${others.length} more`;
   },
-  rejected: ({ rejected }) => (rejected === 0 ? undefined : `${rejected} ${rejected === 1 ? 'record was' : 'records were'} rejected`),
+  rejected: ({ rejected, flaws = [] }) => {
+    const leftOut = flaws.reduce((sum, { kind, count }) => sum + (kind === 'left-out' ? count : 0), 0);
+    const reasons = [
+      ...(rejected === 0 ? [] : [`${rejected} ${rejected === 1 ? 'record was' : 'records were'} rejected`]),
+      ...(leftOut === 0 ? [] : [`${leftOut} ${leftOut === 1 ? 'object was' : 'objects were'} left out`]),
+    ];
+    return reasons.length === 0 ? undefined : reasons.join(', ');
+  },
 };
 
 export const FAIL_ON_VALUES = Object.keys(FAIL_ON);

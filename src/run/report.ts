@@ -47,7 +47,12 @@ export function reportsOf(programs: readonly MappedRecords[]): readonly TriplesM
   }
   return [...reports.values()].map((report) => {
     const byScan = records.get(report.id) ?? new Map<number, number>();
-    return { ...report, records: [...byScan.values()].reduce((sum, count) => sum + count, 0) };
+    // Joins that a database makes have reports of their own: without other rules, or with their statements, the triples map is not empty.
+    const joined = [...reports.values()].filter(({ id }) => id.startsWith(`${report.id} join `));
+    const hasRules = programs.some(({ triplesMap, ruleCount }) => triplesMap.id === report.id && ruleCount > 0);
+    const isMade = joined.some(({ quads }) => quads > 0) || (joined.length > 0 && !hasRules);
+    const sum = [...byScan.values()].reduce((total, count) => total + count, 0);
+    return { ...report, records: sum, empty: isMade ? undefined : report.empty };
   });
 }
 
@@ -176,7 +181,9 @@ export function mergeFlaws(flaws: readonly Flaw[]): readonly Flaw[] {
 export const flawWarnings = (flaws: readonly Flaw[]): readonly string[] =>
   mergeFlaws(flaws).map(({ kind, count, first }) => {
     const hint =
-      kind === 'ill-typed' ? 'Convert it with a function, give it another datatype, or reject it: DATATYPE_CHECK=error' : first.hint;
+      kind === 'ill-typed'
+        ? 'Convert it with a function, give it another datatype, or reject it: DATATYPE_CHECK=error (--datatype-check error)'
+        : first.hint;
     const fault = describeFault(Fault.from({ ...first, hint }));
     if (kind === 'ill-typed')
       return `${count} ${count === 1 ? 'literal is' : 'literals are'} ill-typed and written all the same; the first: ${fault}`;

@@ -265,7 +265,7 @@ export interface RunReport {
    * document.
    */
   readonly unmatched?: { readonly scan: number; readonly faults: readonly FaultData[] } | undefined;
-  /** For a slice: what becomes a warning when the counts of all slices are added. */
+  /** Values that are ill-typed and written, and objects that are left out with their statements. Absent: there are none. */
   readonly flaws?: readonly Flaw[] | undefined;
   /** The mapping documents of the run and their SHA-256, hexadecimal. */
   readonly mappings: readonly { readonly url: string; readonly sha256: string }[];

@@ -83,7 +83,7 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
           : // Other slices may have other rows, and find the same.
             [...prepared.warnings, ...results.flatMap((result) => result.warnings)],
       ...(request.firstRecords === undefined ? {} : { cut: [...new Set(results.flatMap((result) => result.cut ?? []))] }),
-      ...(slice === undefined || flaws.length === 0 ? {} : { flaws: mergeFlaws(flaws) }),
+      ...(flaws.length === 0 ? {} : { flaws: mergeFlaws(flaws) }),
       unmatched: results.find((result) => result.unmatched !== undefined)?.unmatched,
       mappings: prepared.documents,
     };

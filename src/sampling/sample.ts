@@ -161,7 +161,7 @@ const readOptions = (name: string, csv: ReadOptions['csv'], sheet: string | unde
 function titleNote({ rows, delimiter }: { readonly rows: number; readonly delimiter: string }): string {
   const above = rows === 1 ? 'The first row looks like a title' : `The first ${rows} rows look like titles`;
   const written = JSON.stringify(delimiter);
-  return `${above}: the next rows have more cells. Skip ${rows === 1 ? 'it' : 'them'} with csvw:dialect [ csvw:skipRows ${rows} ; csvw:delimiter ${written} ], so that the header names the columns`;
+  return `${above}: the next rows have more cells. Skip ${rows === 1 ? 'it' : 'them'} with csvw:dialect [ csvw:skipRows ${rows} ; csvw:delimiter ${written} ] in RML, or remove ${rows === 1 ? 'it' : 'them'}, so that the header names the columns`;
 }
 
 /** `data/people.csv.gz` → `people`. */

@@ -41,6 +41,7 @@ const SLIPS: readonly (readonly [before: RegExp, rest: RegExp, hint: (found: Reg
   [/(?:)/, /^([a-z][a-z\d+.-]*:\/\/[^\s<>"{}|\\^`]*?)[;,.]*(?=\s|$)/i, ([, iri]) => `an IRI stands in angle brackets: <${iri}>`],
   [/(?:)/, /^[“”„‟‘’‚‛«»″′]/, () => 'texts stand in straight quotes: "…"'],
   [/(?:)/, /^\/[/*]/, () => 'a comment begins with #'],
+  [/^\s*$/, /^@(?:prefix|base)\b/, () => 'the statement in front of it has no full stop: write . behind it'],
   [/(?:)/, /^@(prefix|base)\b/i, ([, word]) => `write it in small letters: @${word?.toLowerCase()}`],
   [
     /(?:^|\s)(PREFIX|BASE)\s[^@]*>\s*$/i,

@@ -47,7 +47,9 @@ export function joinText({ origin, child, parent, conditions, rows, withoutPartn
   const hint = found ? '' : '. Check the references of the join condition';
   const result = found
     ? `${withoutPartner} of ${rows} rows of ${child} found no partner in ${parent}`
-    : `${rows === 1 ? 'the only row' : `none of the ${rows} rows`} of ${child} found a partner in ${parent}`;
+    : rows === 1
+      ? `the only row of ${child} found no partner in ${parent}`
+      : `none of the ${rows} rows of ${child} found a partner in ${parent}`;
   return `${origin}: ${result} by ${conditions}: ${shown.join(', ')}${hint}`;
 }
 

@@ -7,6 +7,7 @@ import { excerpt, Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import { type Accessor, TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
 import { isSingular, type Query } from '../../paths/json/model.ts';
+import { fromRecord } from '../../paths/json/parse.ts';
 import { compileSegments } from './path/query.ts';
 import { compileSingular } from './path/singular.ts';
 import type { Slot } from './slots/plan.ts';
@@ -117,19 +118,22 @@ type Convert = (node: unknown) => Values;
 /** @param typed whether values have natural datatypes */
 function compileConvert(rules: ValueRules, typed = rules.dialect === 'rml'): Convert {
   const number = typed ? naturalNumber : writtenNumber;
-  const scalar: Convert = (node) => {
+  const convert = (node: unknown, items: string): Values => {
     if (typeof node === 'string') return node;
     if (typeof node === 'number' || node instanceof Numeral) return number(node);
     if (typeof node === 'boolean') return typed ? (node ? TRUE : FALSE) : String(node);
     if (node === null) return null;
     if (node instanceof IllFormedText) throw illFormed(node, rules.place);
     if (node instanceof ForeignValue) return foreign(node, rules);
-    if (!Array.isArray(node)) throw notScalar('an object', memberHint(node as object, rules.place.expression ?? '$'), rules.place);
+    if (!Array.isArray(node))
+      throw notScalar('an object', memberHint(node as object, `${recordPath(rules.place.expression)}${items}`), rules.place);
     if (rules.dialect === 'rml') throw notScalar('an array', `Its elements are ${rules.place.expression}[*]`, rules.place);
     const values: Value[] = [];
-    for (const member of node) append(values, scalar(member));
+    const inner = `${items}[*]`;
+    for (const member of node) append(values, convert(member, inner));
     return values;
   };
+  const scalar: Convert = (node) => convert(node, '');
   if (rules.nulls.length === 0) return scalar;
   const nulls = new Set(rules.nulls.map(toBytes));
   const present = (value: Value): boolean =>
@@ -142,6 +146,10 @@ function compileConvert(rules: ValueRules, typed = rules.dialect === 'rml'): Con
   };
 }
 
+/** The expression as JSONPath writes it: legacy mappings also write `@` and `.` for the record. */
+const recordPath = (expression = '$'): string => fromRecord(expression.trim()) ?? expression;
+
+/** @param expression finds the object */
 function memberHint(node: object, expression: string): string {
   const [first] = Object.keys(node);
   if (first === undefined) return 'It has no members';

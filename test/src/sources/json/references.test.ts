@@ -66,7 +66,7 @@ describe('a reference', () => {
     ['$.nested[*]', 'rml', 'Its elements are $.nested[*][*]'],
     ['$.customer', 'rml', 'Name a member of it: $.customer.name'],
     ['customer', 'legacy', 'Name a member of it: customer.name'],
-    ['objects', 'legacy', 'Name a member of it: objects.a'],
+    ['objects', 'legacy', 'Name a member of it: objects[*].a'],
     ['$', 'legacy', 'Name a member of it: $.name'],
   ])('%s, in dialect %s, has no text and says what to write', async (reference, dialect, hint) => {
     const fault = await faultOf(read({ document: `[${RECORD}]`, iterators: ['$[*]'], references: [reference], reading: { dialect } }));
