@@ -20,7 +20,12 @@ export async function embeddedTarget(address: TargetAddress): Promise<GraphTarge
     throw new Fault('config/invalid', 'The embedded store has no directory', { hint: 'Name one with --target or TRIPLESTORE_ENDPOINT' });
   }
   const directory = storeDirectory(endpoint);
-  const store = await openEmbeddedStore(directory, { ...address.storeLimits, salvage: address.salvage ?? false });
+  const warnings: string[] = [];
+  const store = await openEmbeddedStore(directory, {
+    ...address.storeLimits,
+    salvage: address.salvage ?? false,
+    warn: (message) => void warnings.push(message),
+  });
   try {
     // As above: the login of the store, whatever is configured.
     const target = await sparqlTarget({ ...address, endpoint: store.endpoint, username: undefined, password: undefined });
@@ -34,6 +39,7 @@ export async function embeddedTarget(address: TargetAddress): Promise<GraphTarge
       insert: (statements, signal) => target.insert(statements, signal),
       replace: (statements, scope, signal) => target.replace(statements, scope, signal),
       replaceGraph: (graph, key, signal) => target.replaceGraph(graph, key, signal),
+      warnings: () => warnings,
       async close() {
         await target.close();
         await store.close();
