@@ -24,13 +24,32 @@ const Canvas = lazy(() => import('../canvas/index.tsx'));
 const Text = lazy(() => import('../text/index.tsx'));
 const Guide = lazy(() => import('../guide/index.tsx'));
 
-/** Dialogs that are no part of the first scripts. They are there before they are opened: the service may be away then. */
-const connecting = () => import('../outline/connect.tsx');
-const finding = () => import('../palette/index.tsx');
-const ConnectDialog = lazy(() => connecting().then((one) => ({ default: one.ConnectDialog })));
-const Palette = lazy(() => finding().then((one) => ({ default: one.Palette })));
-const KeyList = lazy(() => finding().then((one) => ({ default: one.KeyList })));
-const loadDialogs = (): void => void Promise.all([connecting(), finding()]).catch(() => undefined);
+type Dialogs = typeof import('../outline/connect.tsx') & typeof import('../palette/index.tsx');
+let dialogsLoaded: Dialogs | undefined;
+
+/**
+ * Dialogs that are no part of the first scripts; undefined: they are on their way. They are loaded before they are opened, and then shown in
+ * the frame of the key that opens them: what `lazy` loads comes frames later, and keys in between would go elsewhere.
+ *
+ * @param wanted whether one is open: what could not be loaded is tried again
+ */
+function useDialogs(wanted: boolean): Dialogs | undefined {
+  const [dialogs, setDialogs] = useState(dialogsLoaded);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a dialog that is opened tries again
+  useEffect(() => {
+    if (dialogs !== undefined) return;
+    const loading = Promise.all([import('../outline/connect.tsx'), import('../palette/index.tsx')]);
+    loading.then(
+      ([connect, palette]) => {
+        dialogsLoaded = { ...connect, ...palette };
+        setDialogs(dialogsLoaded);
+      },
+      // The service is away; the page says so.
+      () => undefined,
+    );
+  }, [dialogs, wanted]);
+  return dialogs;
+}
 
 const MODES: readonly Mode[] = ['canvas', 'split', 'text'];
 
@@ -51,7 +70,7 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
   const actions = useMemo(() => actionsOf(editor, () => setShown('keys')), [editor]);
   const close = useCallback(() => setShown(undefined), []);
   useEditorKeys(setShown);
-  useEffect(loadDialogs, []);
+  const dialogs = useDialogs(shown !== undefined || from !== undefined);
   return (
     <div className="editor" data-mode={mode} data-drawer={isDrawerOpen ? 'open' : 'closed'}>
       <SkipLinks
@@ -92,11 +111,9 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
       <Suspense fallback={null}>
         <Guide />
       </Suspense>
-      <Suspense fallback={null}>
-        {shown === 'palette' && <Palette actions={actions} onClose={close} />}
-        {shown === 'keys' && <KeyList onClose={close} />}
-        {from !== undefined && <ConnectDialog from={from} />}
-      </Suspense>
+      {dialogs !== undefined && shown === 'palette' && <dialogs.Palette actions={actions} onClose={close} />}
+      {dialogs !== undefined && shown === 'keys' && <dialogs.KeyList onClose={close} />}
+      {dialogs !== undefined && from !== undefined && <dialogs.ConnectDialog from={from} />}
       {renaming !== undefined && <Rename id={renaming} onClose={() => editor.rename(undefined)} />}
     </div>
   );
