@@ -105,7 +105,10 @@ export function Flow(props: FlowProps): ReactNode {
         if (!isPart && !shiftKey && !ctrlKey && !metaKey) props.onClick(id);
       }}
       onNodeDragStop={(_, __, moved) => props.onMove(moved.map(({ id, position }) => ({ of: id, ...rounded(position) })))}
-      onConnectStart={(_, { nodeId, handleId }) => nodeId !== null && props.onDraw(nodeId, handleId ?? OUT)}
+      onConnectStart={(_, { nodeId, handleId }) => {
+        hasDrawn = true;
+        if (nodeId !== null) props.onDraw(nodeId, handleId ?? OUT);
+      }}
       onConnectEnd={(event) => {
         const { clientX: x, clientY: y } = 'changedTouches' in event ? (event.changedTouches[0] as Touch) : event;
         props.onDrawn({ x, y });
@@ -263,6 +266,9 @@ interface PortProps {
   readonly onClick: () => void;
 }
 
+/** Whether a line was drawn since the pointer went down: a line that ends at its port is no click there. */
+let hasDrawn = false;
+
 /** Where a line begins: by dragging, or by a click that opens the list of targets. */
 export const Port = ({ field, title, onClick }: PortProps): ReactNode => (
   <Handle
@@ -271,9 +277,12 @@ export const Port = ({ field, title, onClick }: PortProps): ReactNode => (
     id={field ?? OUT}
     title={title}
     isConnectableEnd={false}
+    onPointerDown={() => {
+      hasDrawn = false;
+    }}
     onClick={(event) => {
       event.stopPropagation();
-      onClick();
+      if (!hasDrawn) onClick();
     }}
   />
 );
