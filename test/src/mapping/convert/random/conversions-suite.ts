@@ -33,7 +33,8 @@ export function conversions(seeds: readonly number[]): void {
       for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
       const statements = async (name: string, mapping: string): Promise<readonly string[]> => {
         writeFileSync(join(directory, name), mapping);
-        return withoutLabels(await linesOf({ mappings: [join(directory, name)], workingDirectory: directory }));
+        // Texts are drawn by chance, and the languages differ in what they do with those that are ill-typed.
+        return withoutLabels(await linesOf({ mappings: [join(directory, name)], workingDirectory: directory, datatypeCheck: 'off' }));
       };
       const expected = await statements('mapping.ttl', text);
       counts.statements += expected.length;
