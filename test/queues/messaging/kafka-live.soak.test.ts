@@ -133,7 +133,8 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
   test('sends messages about provenance to brokers of their own, and keeps them while these are away', async () => {
     await update('provenance.kafka.topicNameDLQ', PROVENANCE);
     await update('provenance.kafka.kafkaBrokers', '127.0.0.1:1');
-    await update('provenance.outputDirUrl', '/proc/nowhere');
+    await writeFile(at('no-directory'), '');
+    await update('provenance.outputDirUrl', at('no-directory'));
     await update('provenance.recordProvo', 'true');
     // Its success message is not kept back.
     await written(await send(SOURCE2));
