@@ -63,7 +63,7 @@ async function assertLocation(location: Location, reach: Reach, name: string): P
   else if (location.kind === 'http') await addressesWithin(reach, location.url.hostname, portOf(location.url));
 }
 
-/** Whether a place is one in which the service keeps files of its own. */
+/** Whether the service keeps its files in a place. */
 export type IsOwn = (location: Location) => Promise<boolean>;
 
 /**
@@ -106,7 +106,7 @@ function locationOf(place: string | undefined, workingDirectory: string): readon
   try {
     return place === undefined ? [] : [locate(place, workingDirectory)];
   } catch {
-    // No place of files: whoever uses it is told.
+    // No place of files: its use reports what is wrong.
     return [];
   }
 }

@@ -47,7 +47,7 @@ export function reportsOf(programs: readonly MappedRecords[]): readonly TriplesM
   }
   return [...reports.values()].map((report) => {
     const byScan = records.get(report.id) ?? new Map<number, number>();
-    // Joins that a database makes have reports of their own: without other rules, or with their statements, the triples map is not empty.
+    // Joins that a database makes have separate reports: without other rules, or with their statements, the triples map is not empty.
     const joined = [...reports.values()].filter(({ id }) => id.startsWith(`${report.id} join `));
     const hasRules = programs.some(({ triplesMap, ruleCount }) => triplesMap.id === report.id && ruleCount > 0);
     const isMade = joined.some(({ quads }) => quads > 0) || (joined.length > 0 && !hasRules);

@@ -39,7 +39,7 @@ export interface RetentionContext {
   readonly prefixes: readonly string[];
   /** Paths of inputs of graph writer runs that have not ended. */
   readonly needed: ReadonlySet<string>;
-  /** Whether a graph writer is told of outputs, so that only those stay removable that it has marked as written. */
+  /** Whether outcomes are announced to a graph writer: then only outputs that it has marked as written are removed. */
   readonly isWritten: boolean;
   /** Unix time in milliseconds. */
   readonly now: number;

@@ -272,7 +272,7 @@ export const MAPPING_OPTIONS = {
     live: true,
     pattern: RETENTION_LIMIT,
     summary:
-      'How long the files of a run are kept in a directory of this machine: an age (`30d`, also `s`, `m`, `h`), a number of runs (`1000`), a size of all (`50GB`), or several of them. Runs that the graph writer is told of stay until it has written them, except with `unwritten`; set the option for the graph writer, too. Empty: for ever.',
+      'Which runs keep their files in a directory of this machine: by age (`30d`, also `s`, `m`, `h`), by number (`1000`), by total size (`50GB`), or by several of these. Runs whose outcome is announced stay until the graph writer has written them, except with `unwritten`; set the option for the graph writer, too. Empty: for ever.',
   },
   OUTPUT_FILE_FORMAT: {
     path: 'outputFileFormat',

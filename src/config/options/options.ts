@@ -54,7 +54,7 @@ type ValueOf<R> = R extends { secret: true; type: infer T }
 /** Every option with its value, as one frozen object; a run keeps the one that it started with. */
 export type Snapshot = { readonly [N in OptionName]: ValueOf<(typeof OPTIONS)[N]> } & { readonly [STARTED]?: Snapshot };
 
-/** Not an option: the values with which the process was started, of a snapshot in which some may have been changed since then. */
+/** Not an option: the values with which the process was started. Values of the snapshot may have changed after the start. */
 export const STARTED: unique symbol = Symbol('started');
 
 /** Of a snapshot that no store has made, itself. */

@@ -360,7 +360,7 @@ function checkIriText({ report }: Context, origin: Origin, text: string, termTyp
   return true;
 }
 
-/** Whoever writes a brace where it cannot be a reference means one. */
+/** A brace where no reference can stand is meant as one. */
 function braceHint(text: string, at: number, { key }: Origin): string | undefined {
   if (!/^\{[^{}]+\}/.test(text.slice(at))) return undefined;
   return key === undefined ? 'a constant has no references: write rml:template' : 'a reference is written $(name)';

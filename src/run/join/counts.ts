@@ -16,7 +16,7 @@ import { type Multimap, type PairingMemory, pairTexts } from './join.ts';
 /** Keys of each side that a report shows. */
 export const SHOWN_KEYS = 3;
 const SHOWN_CHARACTERS = 40;
-/** Different keys of rows without a text of their own, before they move to a multimap. */
+/** Different keys of rows that stored no text, before they move to a multimap. */
 const HELD_KEYS = 8192;
 
 /** A join of the plan, as a report names it. */

@@ -39,7 +39,7 @@ export async function print(of: StudioDocument, language: Language): Promise<Pri
   return { text: converted.text, diagnostics: [...diagnostics, ...converted.diagnostics] };
 }
 
-/** Where the language takes empty texts for values, they are: it is told of each input. */
+/** Where the language takes empty texts for values, they are values: a notice names each input. */
 function withEmptyOf(document: StudioDocument, language: Language, report: Report): StudioDocument {
   const others = emptyLost(document, language);
   for (const input of others) report.warning('changed-meaning', MADE, emptyLostBy(input, language));

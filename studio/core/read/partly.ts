@@ -38,7 +38,7 @@ export async function readPartly(text: string, apart: Apart = []): Promise<ReadT
     const at = offsetOf(text, origin);
     const isSyntax = code === 'syntax';
     const chunk = chunkAt(chunks, at) ?? chunks.at(-1);
-    // A document without any triples map is told at its beginning.
+    // A document without any triples map is reported at its beginning.
     if (!isSyntax && chunk !== undefined && /^(?:@?prefix|@?base)\b/i.test(text.slice(chunk.from))) return false;
     // Where a part begins with it, what stands before is not ended, and is tried first.
     const isBefore = isSyntax && chunk !== undefined && text.slice(chunk.from, at).trim() === '';

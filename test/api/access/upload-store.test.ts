@@ -35,7 +35,7 @@ interface Upload {
   end(): void;
 }
 
-/** @param announced undefined: it comes in chunks of which nobody knows the sum */
+/** @param announced undefined: it comes in chunks, and their sum is unknown */
 function upload(name: string, announced?: number): Upload {
   const { port } = server.address() as AddressInfo;
   const length = announced === undefined ? {} : { 'content-length': announced };

@@ -54,7 +54,7 @@ export function column(inputs: readonly Box[]): ReadonlyMap<Id, Point> {
   return points;
 }
 
-/** Blocks that grow push those below them down, whoever has put them there: no block covers another. They keep their order. */
+/** Blocks that grow push those below them down, also those that were moved by hand: no block covers another. They keep their order. */
 export function apart(boxes: readonly Box[], points: ReadonlyMap<Id, Point>): ReadonlyMap<Id, Point> {
   const placed = boxes.flatMap((box) => {
     const point = points.get(box.id);
