@@ -273,7 +273,7 @@ describe('the records of', () => {
     const [code, text] = await explain(files, '<http://example.com/1> <http://example.com/name> "Ada"', '--records');
     expect([code, recordsIn(text)]).toEqual([1, ['  no record makes it']]);
     expect(text).toMatch(
-      /^1 record was rejected\n {2}An IRI may not hold the character " " \(input \S*people\.csv, record 0, expression home/,
+      /^1 record was rejected\n {2}An IRI may not hold the character " " \(input \S*people\.csv, line 2, record 0, expression home/,
     );
   });
 
