@@ -6,7 +6,7 @@ import type { MapInfo, Scan } from '../plan/algebra.ts';
 import { Builder } from '../plan/build/operators.ts';
 import { buildRules } from '../plan/build/rules.ts';
 import { ViewBuilder } from '../plan/build/views.ts';
-import { planAlgebra } from '../plan/plan.ts';
+import { planAlgebra } from '../plan/planning.ts';
 import { executeScans } from '../run/execute/scans.ts';
 import { prepareInTime } from '../run/prepare/in-time.ts';
 import type { RunHooks, RunRequest } from '../run/request.ts';

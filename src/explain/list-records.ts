@@ -5,7 +5,7 @@ import type { MapRules } from '../plan/algebra.ts';
 import { Builder } from '../plan/build/operators.ts';
 import { buildRules } from '../plan/build/rules.ts';
 import { ViewBuilder } from '../plan/build/views.ts';
-import { planAlgebra } from '../plan/plan.ts';
+import { planAlgebra } from '../plan/planning.ts';
 import { isObjectOf } from '../plan/scans.ts';
 import { executeScans } from '../run/execute/scans.ts';
 import { prepareInTime } from '../run/prepare/in-time.ts';

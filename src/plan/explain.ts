@@ -4,8 +4,15 @@ import { formatOrigin } from '../mapping/model/model.ts';
 import type { Check, Expression, Project } from './algebra.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { collectionText, expressionText, isTerm, spansRows, termText } from './expressions.ts';
-import { type CollectPlan, type ObjectPlan, type PipelinePlan, type Plan, planMapping, type RulePlan, type StepPlan } from './plan.ts';
+import { describePhysical } from './physical/describe.ts';
+import { lower } from './physical/lower.ts';
+import type { CollectPlan, ObjectPlan, PipelinePlan, Plan, RulePlan, StepPlan } from './plan.ts';
+import { planMapping } from './planning.ts';
 
+/**
+ * The scans of a plan with what their records feed, and the nodes of its physical plan with what they provide, require and keep, and why their
+ * records are not divided.
+ */
 export function explainPlan(mapping: Mapping, base = 'http://example.com/base/', facts: CatalogueMetadata = NO_METADATA): string {
   const plan = planMapping(mapping, base, facts);
   const lines: string[] = [];
@@ -18,6 +25,7 @@ export function explainPlan(mapping: Mapping, base = 'http://example.com/base/',
     }
   }
   if (lines.length === 0) lines.push('nothing to do: the mapping has no triples map');
+  lines.push(...describePhysical(lower(plan, { distinct: true, reifiers: false }), plan, ({ operator }) => nameOfSource(operator.source)));
   return `${lines.join('\n')}\n`;
 }
 
@@ -76,10 +84,13 @@ function describeSource(source: LogicalSource, dialect: string): string {
       request?.kind === 'select'
         ? `SPARQL results as ${request.results} of ${request.query.trim().replace(/\s+/g, ' ')}`
         : `${source.formulation}${request?.paging === undefined ? '' : `, pages by ${request.paging.kind}`}`;
-    return `${source.path}${source.sheet === undefined ? '' : `#${source.sheet}`} (${read}, ${dialect} dialect${csv.join('')})`;
+    return `${nameOfSource(source)} (${read}, ${dialect} dialect${csv.join('')})`;
   }
   return `${describeContent(source.content)} (SQL)`;
 }
+
+const nameOfSource = (source: LogicalSource): string =>
+  source.kind === 'file' ? `${source.path}${source.sheet === undefined ? '' : `#${source.sheet}`}` : describeContent(source.content);
 
 /** On one line, even if the query has several. */
 export function describeContent(content: SqlContent): string {

@@ -338,3 +338,17 @@ export function stepsOf(rows: Operator): readonly Exclude<Operator, Scan>[] {
   if (rows.kind === 'scan') return [];
   return [...stepsOf(rows.kind === 'join' ? rows.left : rows.input), rows];
 }
+
+/** What a step reads of the rows below it, besides the records in which it finds items. */
+export function leavesOfStep(step: Exclude<Operator, Scan>): readonly Leaf[] {
+  switch (step.kind) {
+    case 'unnest':
+      return step.items.of === 'values' ? leavesOf(step.items.expression) : [];
+    case 'extend':
+      return step.columns.flatMap(({ value }) => (isTerm(value) ? leavesOfTerm(value) : leavesOf(value)));
+    case 'join':
+      return step.on.flatMap(({ left }) => leavesOf(left));
+    case 'number':
+      return [];
+  }
+}

@@ -1,12 +1,9 @@
 /**
- * Mapping → plan: the scans and their order, the rules that each record feeds, the joins, and which rules could make the same statement.
- * Plain data; nothing here reads a source.
- *
- * The mapping is built as algebra (`algebra.ts`), rewritten, and then laid out as what is carried out: one pass over each source.
+ * A plan: the scans and their order, the rules that each record feeds, the joins, and which rules could make the same statement. Plain data; nothing
+ * here reads a source.
  */
-import type { LogicalTarget, Mapping, Policies } from '../mapping/model/model.ts';
+import type { LogicalTarget } from '../mapping/model/model.ts';
 import type {
-  Algebra,
   Check,
   Collect,
   Expression,
@@ -15,29 +12,14 @@ import type {
   MapInfo,
   MapRules,
   NumberRows,
-  Operator,
   Place,
   Project,
   Scan,
   Term,
   Unnest,
 } from './algebra.ts';
-import { buildAlgebra } from './build/build.ts';
-import { Builder } from './build/operators.ts';
-import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
-import {
-  identifiesRow,
-  isDeclaredUnique,
-  isFunctionallyDependent,
-  isUnique,
-  type KeyedBy,
-  keyedBy,
-  keyReferences,
-} from './dependencies.ts';
-import { type Leaf, leavesOf, leavesOfCollect, leavesOfTerm, joinsOf as membersOf, scanOf, stepsOf } from './expressions.ts';
-import { findOverlaps, findReifierOverlaps, type ReifierOverlaps } from './overlaps.ts';
-import { rewritten } from './rewrite/rewrites.ts';
-import { groupScans, groupsOf, isObjectOf, joinsIn, type NestedDraft, orderScans, projectsOf } from './scans.ts';
+import type { KeyedBy } from './dependencies.ts';
+import { type Leaf, leavesOf, leavesOfCollect, leavesOfTerm } from './expressions.ts';
 
 export interface Plan {
   /** In execution order: where possible, the parent of a join before its child. */
@@ -157,136 +139,6 @@ export type ObjectPlan =
       readonly keyedBy: KeyedBy;
     };
 
-/**
- * Plans a mapping that has no errors. Pure: the same arguments give the same plan. Throws nothing.
- *
- * @param runBase base IRI of the run, absolute; triples maps may have their own
- * @param metadata catalogue metadata of databases; without it no key is known, and no join is pushed down
- * @param reifiers whether the statements are written in RDF 1.2, where quoted triples as subjects have reifiers
- * @returns scans in execution order (parents of joins before their children where possible); `MapPlan.index` counts the triples maps in
- * that order
- */
-export function planMapping(
-  mapping: Mapping,
-  runBase: string,
-  metadata: CatalogueMetadata = NO_METADATA,
-  policies: Policies = {},
-  reifiers = false,
-): Plan {
-  const builder = new Builder();
-  const built = buildAlgebra(mapping, runBase, builder);
-  return planAlgebra(rewritten(built, { ...policies, builder, facts: metadata }), metadata, reifiers);
-}
-
-/** Lays an algebra out as what is carried out. */
-export function planAlgebra({ maps, checks }: Algebra, metadata: CatalogueMetadata, reifiers = false): Plan {
-  const checkIndexes = new Map(checks.map((check, index) => [check, index]));
-  const joins = projectsOf(maps, checks);
-  const joinIndexes = new Map(joins.map((project, index) => [project, index]));
-  const scans = orderScans(groupScans(maps, checks));
-  const positions = new Map(scans.flatMap(({ iterations }, position) => iterations.map(({ scan }) => [scan, position] as const)));
-  const positionOf = (rows: Operator): number => positions.get(scanOf(rows)) as number;
-  const positionOfKey = new Map(scans.map(({ key }, position) => [key, position]));
-  const inOrder = scans.flatMap(({ iterations }) => iterations.flatMap(({ pipelines }) => pipelines.flatMap((pipeline) => pipeline.maps)));
-  const placesOf = ({ emits, collects }: MapRules): readonly Place[] => [...emits, ...collects.flatMap(({ places }) => places)];
-  const targets = [...new Set(inOrder.flatMap((rules) => placesOf(rules).flatMap(({ target }) => target ?? [])))];
-  const { overlappingEmits, overlappingMaps } = findOverlaps(inOrder);
-  const reifierOverlaps = reifiers ? findReifierOverlaps(inOrder) : NO_REIFIERS;
-  const isDeferred = ({ left, right }: Join): boolean =>
-    positionOf(right.input) >= positionOf(left) || joinsIn(right.input).some((join) => isDeferred(join));
-  const joinOf = ({ right }: Join): number => joinIndexes.get(right) as number;
-  const outputOf = ({ target }: Pick<Place, 'target'>): number => (target === undefined ? 0 : targets.indexOf(target) + 1);
-  const rulesOf = (rules: MapRules): readonly RulePlan[] =>
-    rules.emits.map((emit) => {
-      const { input, predicate, object, graph } = emit;
-      const objectPlan: ObjectPlan = isObjectOf(input, object)
-        ? {
-            kind: 'join',
-            operator: input,
-            join: joinOf(input),
-            keys: input.on.map(({ left }) => left),
-            deferred: isDeferred(input),
-            keyedBy: keyedBy(input, rules, metadata),
-          }
-        : { kind: 'term', term: object };
-      return {
-        predicate,
-        object: objectPlan,
-        graph,
-        output: outputOf(emit),
-        distinct: overlappingEmits.has(emit) ? 'overlapping' : 'subject',
-        functionallyDependent: isFunctionallyDependent(emit, rules, metadata),
-      };
-    });
-  const collectOf = (collect: Collect): CollectPlan => ({
-    collection: collect.collection,
-    places: collect.places.map((place) => ({ graph: place.graph, output: outputOf(place) })),
-    overlapping: overlappingEmits.has(collect),
-    joins: membersOf(collect.collection).map((operator) => ({ operator, join: joinOf(operator), deferred: isDeferred(operator) })),
-  });
-  let index = 0;
-  const mapOf = (rules: MapRules): MapPlan => ({
-    index: index++,
-    map: rules.map,
-    subject: rules.subject,
-    checks: rules.checks,
-    unique: isUnique(rules, metadata) || isDeclaredUnique(rules, checks, metadata),
-    keyReferences: rules.rows.kind === 'scan' && rules.rows.source.kind === 'file' ? keyReferences(rules, metadata) : [],
-    identifiesRow: identifiesRow(rules, metadata),
-    sharesReifiers: reifierOverlaps.shared.has(rules),
-    rules: rulesOf(rules),
-    collects: rules.collects.map(collectOf),
-  });
-  const stepOf = (operator: Exclude<Operator, Scan>): StepPlan => {
-    switch (operator.kind) {
-      case 'unnest':
-        return { kind: 'unnest', operator };
-      case 'extend':
-        return { kind: 'extend', operator };
-      case 'number':
-        return { kind: 'number', operator };
-      case 'join':
-        return { kind: 'join', operator, join: joinOf(operator), deferred: isDeferred(operator) };
-    }
-  };
-  return {
-    targets,
-    joins,
-    checks,
-    groups: groupsOf(scans, [
-      ...[...overlappingMaps, ...reifierOverlaps.maps].map(([a, b]) => [positionOf(a.rows), positionOf(b.rows)] as [number, number]),
-      ...scans.flatMap(({ needs }, position) => [...needs].map((key) => [position, positionOfKey.get(key)] as [number, number])),
-    ]),
-    scans: scans.map(({ source, dialect, iterations }) => ({
-      source,
-      dialect,
-      iterations: iterations.map(({ scan, origin, references, nested, pipelines }) => ({
-        scan,
-        iterator: scan.iterator,
-        origin,
-        references: [...references.keys()],
-        places: new Map([...references].map(([reference, places]) => [reference, [...places]])),
-        nested: nested.map(nestedPlan),
-        pipelines: pipelines.map((pipeline) => ({
-          steps: stepsOf(pipeline.rows).map(stepOf),
-          maps: pipeline.maps.map(mapOf),
-          buildSides: pipeline.buildSides.map((project) => joinIndexes.get(project) as number),
-          checks: pipeline.checks.map((check) => checkIndexes.get(check) as number),
-        })),
-      })),
-    })),
-  };
-}
-
-const NO_REIFIERS: ReifierOverlaps = { maps: [], shared: new Set() };
-
-const nestedPlan = ({ iterator, origin, references, nested }: NestedDraft): NestedPlan => ({
-  iterator,
-  origin,
-  references: [...references],
-  nested: nested.map(nestedPlan),
-});
-
 /** The triples maps that the records of an iteration feed. */
 export const mapsOf = ({ pipelines }: IterationPlan): readonly MapPlan[] => pipelines.flatMap(({ maps }) => maps);
 
@@ -303,3 +155,42 @@ export const leavesOfMap = ({ subject, checks, rules, collects }: MapPlan): read
 
 /** Whether the rows of a triples map are pairs that a database has joined. */
 export const isOfPairs = ({ source }: MapInfo): boolean => source.kind === 'sql' && source.content.kind === 'join';
+
+// ---------------------------------------------------------------- several documents of one source
+
+/**
+ * The plan with each scan repeated once per document, and the original position of each scan. Rules of repeated scans overlap with
+ * themselves, because two documents of one source may make the same statement.
+ *
+ * @param counts number of documents by scan
+ */
+export function forDocuments(plan: Plan, counts: readonly number[]): { readonly plan: Plan; readonly positions: readonly number[] } {
+  if (counts.every((count) => count === 1)) return { plan, positions: [...plan.scans.keys()] };
+  const positions = plan.scans.flatMap((_, position) => Array<number>(counts[position] as number).fill(position));
+  const scans = positions.map((position, at) => {
+    const scan = plan.scans[position] as ScanPlan;
+    return counts[position] === 1 ? scan : documentOf(scan, at - positions.indexOf(position));
+  });
+  const groups = plan.groups.map((group) => positions.flatMap((position, at) => (group.includes(position) ? [at] : [])));
+  return { plan: { ...plan, scans, groups }, positions };
+}
+
+function documentOf(scan: ScanPlan, document: number): ScanPlan {
+  const overlapping = (rule: RulePlan): RulePlan => ({ ...rule, distinct: 'overlapping' });
+  const iterations = scan.iterations.map(
+    (iteration): IterationPlan => ({
+      ...iteration,
+      pipelines: iteration.pipelines.map((pipeline) => ({
+        ...pipeline,
+        maps: pipeline.maps.map((map) => ({
+          ...map,
+          unique: false,
+          keyReferences: [],
+          identifiesRow: false,
+          rules: map.rules.map(overlapping),
+        })),
+      })),
+    }),
+  );
+  return { ...scan, iterations, document };
+}

@@ -9,6 +9,7 @@ import {
   type Leaf,
   leavesOf,
   leavesOfCollect,
+  leavesOfStep,
   leavesOfTerm,
   joinsOf as membersOf,
   nameOf,
@@ -154,20 +155,6 @@ export const isObjectOf = (input: Operator, object: Term): input is Join =>
   input.kind === 'join' && object.kind === 'encoded' && input.columns.includes(object.column);
 
 export const joinsIn = (rows: Operator): readonly Join[] => stepsOf(rows).filter((step) => step.kind === 'join');
-
-/** What a step reads of the rows below it, besides the records in which it finds items. */
-export function leavesOfStep(step: Exclude<Operator, Scan>): readonly Leaf[] {
-  switch (step.kind) {
-    case 'unnest':
-      return step.items.of === 'values' ? leavesOf(step.items.expression) : [];
-    case 'extend':
-      return step.columns.flatMap(({ value }) => (isTerm(value) ? leavesOfTerm(value) : leavesOf(value)));
-    case 'join':
-      return step.on.flatMap(({ left }) => leavesOf(left));
-    case 'number':
-      return [];
-  }
-}
 
 /** The right sides of joins, also of those within right sides. */
 export function projectsOf(maps: readonly MapRules[], checks: readonly Check[]): readonly Project[] {

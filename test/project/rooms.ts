@@ -70,6 +70,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'Mapping → algebra → plan: operators, terms, scans, joins and partitions, as frozen data.',
     folders: {
       build: 'mapping → algebra',
+      physical: 'plan → nodes that say what they provide, require and keep, and so what may be divided',
       rewrite: 'algebra → algebra that is made in less time, with the same statements',
     },
     uses: ['src/core', 'src/mapping'],

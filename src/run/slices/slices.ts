@@ -2,9 +2,9 @@
  * Cuts a run into slices for several workers: key ranges of large tables, byte ranges of large files, and independent groups of scans. Only
  * slices of one file can make the same statement; their subjects are compared (`distinct/`).
  */
-import { spansRows } from '../../plan/expressions.ts';
-import { type CollectPlan, type IterationPlan, leavesOfMap, type MapPlan, mapsOf, type Plan, type ScanPlan } from '../../plan/plan.ts';
-import { leavesOfStep } from '../../plan/scans.ts';
+import { obstaclesOf } from '../../plan/physical/division.ts';
+import { lower } from '../../plan/physical/lower.ts';
+import type { Plan, ScanPlan } from '../../plan/plan.ts';
 import type { Databases } from '../databases/databases.ts';
 import { keysOf } from '../databases/keys.ts';
 import type { DocumentPlace } from '../prepare/inputs.ts';
@@ -44,19 +44,13 @@ export async function sliceRun(request: RunRequest, sizes: SliceSizes, signal: A
     open = false;
   };
   try {
-    const shares =
-      plan.targets.length > 0
-        ? []
-        : await slicePlan(plan, async (scan, position) => {
-            if (scan.source.kind === 'file') {
-              return canBeParted(scan)
-                ? byteSlicesOf(scan, scan.source, (places[position] as DocumentPlace).url, request, sizes.bytes, signal)
-                : [];
-            }
-            return databases !== undefined && sizes.rows > 0 && isSliceable(scan, request.distinct)
-              ? rangesOf(scan, databases, sizes.rows)
-              : [];
-          });
+    const physical = lower(plan, { distinct: request.distinct, reifiers: request.rdf === '1.2' });
+    const shares = await slicePlan(plan, async (scan, position, group) => {
+      if (obstaclesOf(physical, group, 'workers').length > 0) return [];
+      const { source } = scan;
+      if (source.kind === 'file') return byteSlicesOf(scan, source, (places[position] as DocumentPlace).url, request, sizes.bytes, signal);
+      return databases !== undefined && sizes.rows > 0 ? rangesOf(scan, databases, sizes.rows) : [];
+    });
     if (shares.length < 2) {
       await release();
       return undefined;
@@ -72,63 +66,18 @@ export async function sliceRun(request: RunRequest, sizes: SliceSizes, signal: A
 /** The scans of each slice; those that are too small for a slice of their own share one. */
 async function slicePlan(
   plan: Plan,
-  cut: (scan: ScanPlan, position: number) => Promise<readonly (KeyRange | ByteSlice)[]>,
+  cut: (scan: ScanPlan, position: number, group: number) => Promise<readonly (KeyRange | ByteSlice)[]>,
 ): Promise<readonly (readonly SliceScan[])[]> {
   const slices: SliceScan[][] = [];
   const rest: SliceScan[] = [];
-  for (const group of plan.groups) {
+  for (const [number, group] of plan.groups.entries()) {
     const [position] = group as [number];
-    const ranges = group.length > 1 ? [] : await cut(plan.scans[position] as ScanPlan, position);
+    const ranges = group.length > 1 ? [] : await cut(plan.scans[position] as ScanPlan, position, number);
     if (ranges.length > 1) slices.push(...ranges.map((range) => [{ position, range }]));
     else rest.push(...group.map((one) => ({ position: one, range: undefined })));
   }
   rest.sort((a, b) => a.position - b.position);
   return rest.length === 0 ? slices : [rest, ...slices];
-}
-
-/** Whether every record of the scan can be mapped on its own. Statements that slices repeat are found by their subjects. */
-const canBeParted = ({ iterations }: ScanPlan): boolean =>
-  iterations.every(
-    (iteration) =>
-      isOfRecords(iteration) &&
-      mapsOf(iteration).every(({ rules, collects }) => rules.every(({ object }) => object.kind !== 'join') && collects.every(areOfRecords)),
-  );
-
-/** Whether slices of the scan's rows cannot make a statement twice. */
-const isSliceable = ({ iterations }: ScanPlan, distinct: boolean): boolean =>
-  iterations.every((iteration) => isOfRecords(iteration) && mapsOf(iteration).every((map) => staysInSlice(map, distinct)));
-
-/** Whether each record gives rows of its own, which fill no join. */
-const isOfRecords = (iteration: IterationPlan): boolean =>
-  givesOwnRows(iteration) && iteration.pipelines.every(({ buildSides }) => buildSides.length === 0);
-
-/**
- * Whether each record gives rows of its own, which are not checked: a promise may concern records of several slices. A slice does not know the
- * position of its records in the document.
- */
-export const givesOwnRows = ({ scan, pipelines }: IterationPlan): boolean =>
-  pipelines.every(
-    ({ steps, maps, checks }) =>
-      steps.every(({ kind }) => kind === 'unnest' || kind === 'extend') &&
-      checks.length === 0 &&
-      ![...steps.flatMap(({ operator }) => leavesOfStep(operator)), ...maps.flatMap(leavesOfMap)].some(
-        (leaf) => leaf.kind === 'cell' && leaf.column === scan.index && !leaf.labels,
-      ),
-  );
-
-/** Whether each record makes collections of its own, of what it holds itself. Members from other slices would have to be numbered together. */
-export const areOfRecords = ({ collection, joins }: CollectPlan): boolean => joins.length === 0 && !spansRows(collection);
-
-function staysInSlice({ identifiesRow, sharesReifiers, rules, collects }: MapPlan, distinct: boolean): boolean {
-  if (rules.length + collects.length === 0) return true;
-  if (rules.some(({ object }) => object.kind === 'join') || !collects.every(areOfRecords)) return false;
-  if (!distinct) return true;
-  return (
-    identifiesRow &&
-    !sharesReifiers &&
-    rules.every((rule) => rule.distinct === 'subject') &&
-    collects.every(({ overlapping }) => !overlapping)
-  );
 }
 
 /** Key ranges of about `sliceRows` rows each; one or none if the table is small or has no single-column key. */

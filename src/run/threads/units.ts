@@ -6,16 +6,18 @@
  */
 import { randomInt } from 'node:crypto';
 import { LinkedAbort } from '../../core/abort.ts';
-import { policyOf, type SqlSource } from '../../mapping/model/model.ts';
+import { policyOf } from '../../mapping/model/model.ts';
 import type { Project } from '../../plan/algebra.ts';
-import { expressionsOf, isOfRow, isTerm, leavesOf } from '../../plan/expressions.ts';
-import { mapsOf, type ObjectPlan, type Plan, type ScanPlan } from '../../plan/plan.ts';
+import { obstaclesOf } from '../../plan/physical/division.ts';
+import { lower } from '../../plan/physical/lower.ts';
+import type { PhysicalPlan, Provided } from '../../plan/physical/nodes.ts';
+import type { Plan, ScanPlan } from '../../plan/plan.ts';
 import type { InputState } from '../../storage/storage.ts';
 import { type DocumentPlace, formatByName } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { type ByteSlice, type KeyRange, type RunRequest, type SliceScan, STANDARD_INPUT } from '../request.ts';
 import { localState, slicesOf } from '../slices/file-slices.ts';
-import { areOfRecords, givesOwnRows, rangesOf } from '../slices/slices.ts';
+import { rangesOf } from '../slices/slices.ts';
 import { reserveTables } from './group.ts';
 import type { SharedGroup, Unit } from './messages.ts';
 
@@ -83,7 +85,7 @@ async function divideBy(divider: Divider, prepared: PreparedRun, request: RunReq
   const whole: (readonly SliceScan[])[] = [];
   const together: SliceScan[] = [];
   for (const [position, group] of plan.groups.entries()) {
-    const parts = await divider.partsOf(group);
+    const parts = await divider.partsOf(position);
     if (parts !== undefined) shared.push({ group: divider.share(position, group), parts, scans: group.length });
     else if (divider.seesOneStateOnly(group)) together.push(...wholeScans(group));
     else whole.push(wholeScans(group));
@@ -129,6 +131,7 @@ class Divider {
   /** Scans that are being cut: each has its document open. */
   readonly #cutting: AsyncGenerator<SliceScan>[] = [];
   readonly #states = new Map<number, InputState | undefined>();
+  #lowered: PhysicalPlan | undefined;
 
   constructor(prepared: PreparedRun, request: RunRequest, signal: AbortSignal) {
     this.#prepared = prepared;
@@ -140,6 +143,13 @@ class Divider {
     return this.#prepared.plan;
   }
 
+  /** Of small runs, nothing is asked of it. */
+  get #physical(): PhysicalPlan {
+    const { distinct, rdf } = this.#request;
+    this.#lowered ??= lower(this.#plan, { distinct, reifiers: rdf === '1.2' });
+    return this.#lowered;
+  }
+
   async isLarge(): Promise<boolean> {
     let bytes = 0;
     for (const position of this.#plan.scans.keys()) bytes += await this.#sizeOf(position);
@@ -147,8 +157,10 @@ class Divider {
   }
 
   /** Scans and slices of scans that several threads can execute, as documents are cut; undefined: the group stays whole. */
-  async partsOf(group: readonly number[]): Promise<AsyncIterable<SliceScan> | undefined> {
-    if (this.#request.rdf === '1.2' || !group.every((position) => this.#canBeParted(position))) return undefined;
+  async partsOf(index: number): Promise<AsyncIterable<SliceScan> | undefined> {
+    const group = this.#plan.groups[index] as readonly number[];
+    if (obstaclesOf(this.#physical, index, 'threads').length > 0 || !group.every((position) => this.#hasSnapshot(position)))
+      return undefined;
     const builds = this.#buildsOf(group);
     if (builds.length > 0 && !(await this.#canBeBuilt(builds))) return undefined;
     const parts = this.#cut(group);
@@ -181,39 +193,18 @@ class Divider {
 
   /** Whether the group reads a database whose state other sessions cannot see. */
   seesOneStateOnly(group: readonly number[]): boolean {
-    return group.some((position) => {
-      const { source } = this.#plan.scans[position] as ScanPlan;
-      return source.kind === 'sql' && this.#prepared.databases?.addressOf(source) !== undefined && !this.#hasSnapshot(source);
-    });
+    return group.some((position) => this.#addressOf(position) !== undefined && !this.#hasSnapshot(position));
   }
 
-  #hasSnapshot(source: SqlSource): boolean {
-    return Object.hasOwn(this.snapshots, this.#prepared.databases?.addressOf(source) as string);
+  /** Whether other sessions see the same records: those of a document are looked at later. */
+  #hasSnapshot(position: number): boolean {
+    const { source } = this.#plan.scans[position] as ScanPlan;
+    return source.kind === 'file' || Object.hasOwn(this.snapshots, this.#addressOf(position) as string);
   }
 
-  /**
-   * Whether a thread can execute any part of the scan, once the join indexes are complete.
-   *
-   * A join whose parents come behind or among its children waits for the end in one thread, and pairs distinct children with distinct parents. If it
-   * were made record by record, with a full table of subjects, each record would spill all of its parents.
-   */
-  #canBeParted(position: number): boolean {
-    const { source, iterations } = this.#plan.scans[position] as ScanPlan;
-    if (source.kind === 'sql' && !this.#hasSnapshot(source)) return false;
-    return iterations.every(
-      (iteration) =>
-        givesOwnRows(iteration) &&
-        mapsOf(iteration).every(
-          ({ rules, collects }) =>
-            rules.every(({ object }) => object.kind !== 'join' || this.#canProbe(object, position)) && collects.every(areOfRecords),
-        ),
-    );
-  }
-
-  #canProbe({ join, keys, deferred }: Extract<ObjectPlan, { kind: 'join' }>, position: number): boolean {
-    const parents = this.#plan.scans.findIndex((scan) => sidesOf(scan).includes(join));
-    // The number of pairs of a join without conditions is said for the whole run.
-    return keys.length > 0 && !deferred && parents >= 0 && parents < position;
+  #addressOf(position: number): string | undefined {
+    const { source } = this.#plan.scans[position] as ScanPlan;
+    return source.kind === 'sql' ? this.#prepared.databases?.addressOf(source) : undefined;
   }
 
   /** Positions of scans with sides of joins that the group reads. */
@@ -232,10 +223,19 @@ class Divider {
       if ((await this.#stateOf(position)) === undefined) return false;
       bytes += await this.#sizeOf(position);
       const sides = sidesOf(scan).map((join) => this.#plan.joins[join] as Project);
-      if (!sides.every((side) => isSameWhenever(side) && this.#isStrict(side))) return false;
+      if (!sides.every((side) => this.#isSameWhenever(side) && this.#isStrict(side))) return false;
     }
     const { threads, memoryBudgetBytes } = this.#request;
     return bytes * threads <= memoryBudgetBytes * BUILD_SHARE;
+  }
+
+  /** Whether the keys and columns of a side are the same whenever they are made, by whichever thread. */
+  #isSameWhenever(side: Project): boolean {
+    const { nodes, provided } = this.#physical;
+    const { deterministic, readsPosition } = provided[
+      nodes.findIndex((node) => node.kind === 'project' && node.operator === side)
+    ] as Provided;
+    return deterministic && !readsPosition;
   }
 
   #isStrict({ map }: Project): boolean {
@@ -300,9 +300,3 @@ async function* prepended<T>(first: T, rest: AsyncIterable<T>): AsyncGenerator<T
 
 const sidesOf = ({ iterations }: ScanPlan): readonly number[] =>
   iterations.flatMap(({ pipelines }) => pipelines.flatMap(({ buildSides }) => buildSides));
-
-/** Whether the keys and columns of a side are the same whoever makes them, in whatever slice: no positions, random values and labels. */
-function isSameWhenever({ keys, columns }: Project): boolean {
-  const values = [...keys, ...columns].flatMap(({ value }) => (isTerm(value) ? expressionsOf(value) : [value]));
-  return values.every((value) => !isOfRow(value) && leavesOf(value).every(({ kind }) => kind === 'read'));
-}

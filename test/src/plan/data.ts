@@ -1,5 +1,5 @@
 /** Records for the naive evaluator: of random mappings, and of JSON documents. */
-import type { SqlSource } from '../../../src/mapping/model/model.ts';
+import type { Mapping, SqlSource } from '../../../src/mapping/model/model.ts';
 import type { Scan } from '../../../src/plan/algebra.ts';
 import { type Field, fieldNamed, fileName, type RandomMapping, type Source } from '../run/random/mapping.ts';
 import { escaped } from '../run/random/texts.ts';
@@ -45,6 +45,26 @@ export function dataOf({ sources }: RandomMapping): Data {
   };
   return { records, values, items: none, within: none };
 }
+
+/** The mapping over tables of one database. */
+export const overTables = (mapping: Mapping): Mapping => ({
+  ...mapping,
+  triplesMaps: mapping.triplesMaps.map((map) => {
+    const { source } = map;
+    if (source.kind !== 'file') return map;
+    const { origin, path } = source;
+    const table: SqlSource = {
+      kind: 'sql',
+      origin,
+      ids: [],
+      connection: undefined,
+      content: { kind: 'table', origin, name: path },
+      references: 'labels',
+      nulls: [],
+    };
+    return { ...map, source: table };
+  }),
+});
 
 /** The records of JSON documents. References and iterators: `$`, `$.name` and `$.name[*]`; texts within may be CSV without quotes. */
 export function jsonData(documents: Readonly<Record<string, readonly unknown[]>>): Data {

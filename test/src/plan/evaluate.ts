@@ -79,11 +79,55 @@ export function evaluateAlgebra(algebra: Algebra, data: Data): Result {
   return { statements: [...statements].sort(), collected: collected.sort(), broken: [...broken].sort(), rejected };
 }
 
+/** The rows of an operator, as texts without the column `without`. Build sides have the records of `builds`. */
+export const evaluateRows = (of: Operator, data: Data, builds: Data, without?: Column): readonly string[] =>
+  new Evaluator(data, builds).rows(of).map((row) => textOfRow([...row].filter(([column]) => column !== without)));
+
+/** The rows of a build side, as texts. */
+export const evaluateSide = (of: Project, data: Data, builds: Data): readonly string[] =>
+  new Evaluator(data, builds).projected(of).map(({ keys, cells }) => JSON.stringify([[...keys.values()], cells.map(cellText)]));
+
+/** By row: the subjects and the statements that a triples map makes; none of a row that is rejected. */
+export function evaluateMap(
+  rules: MapRules,
+  data: Data,
+  builds: Data,
+): readonly (readonly [subjects: readonly string[], statements: readonly string[]])[] {
+  const evaluator = new Evaluator(data, builds);
+  return evaluator.rows(rules.rows).map((row, position) => {
+    try {
+      return [evaluator.subjectsOf(rules, row, position), evaluator.rulesOf(rules, row, position).statements];
+    } catch (error) {
+      if (!(error instanceof Invalid)) throw error;
+      return [[], []];
+    }
+  });
+}
+
+const textOfRow = (cells: readonly (readonly [Column, Cell])[]): string =>
+  JSON.stringify(cells.map(([{ id }, cell]) => [id, cellText(cell)]).sort());
+
+const nodes = new Map<unknown, number>();
+
+/** Records by number: equal ones are two. */
+function cellText(cell: Cell): unknown {
+  if (cell.kind !== 'node') return cell;
+  const number = nodes.get(cell.node) ?? nodes.size;
+  nodes.set(cell.node, number);
+  return `node ${number}`;
+}
+
 class Evaluator {
   readonly #data: Data;
+  readonly #builds: Evaluator;
 
-  constructor(data: Data) {
+  constructor(data: Data, builds = data) {
     this.#data = data;
+    this.#builds = builds === data ? this : new Evaluator(builds);
+  }
+
+  subjectsOf({ subject }: MapRules, row: Row, position: number): readonly string[] {
+    return this.#tokens(subject, row, position);
   }
 
   rows(of: Operator): readonly Row[] {
@@ -134,12 +178,13 @@ class Evaluator {
   /** The cells of the rows on the right side that a row meets. */
   #matches(join: Join, row: Row, position: number): readonly Cell[][] {
     const keys = join.on.map(({ left }) => this.#texts(left, row, position, same));
-    return this.#projected(join.right)
+    return this.#builds
+      .projected(join.right)
       .filter((right) => join.on.every(({ right: column }, i) => keys[i]?.some((key) => right.keys.get(column)?.includes(key))))
       .map(({ cells }) => cells);
   }
 
-  #projected(project: Project): readonly { readonly keys: ReadonlyMap<Column, readonly string[]>; readonly cells: Cell[] }[] {
+  projected(project: Project): readonly { readonly keys: ReadonlyMap<Column, readonly string[]>; readonly cells: Cell[] }[] {
     const rows = this.rows(project.input).flatMap((row, position) => {
       const keys = new Map(project.keys.map(({ column, value }) => [column, this.#texts(value, row, position, same)]));
       try {

@@ -1,7 +1,8 @@
 import { describe, expect } from '@jest/globals';
 import { readMapping } from '../../../src/mapping/parse/read.ts';
 import { explainPlan } from '../../../src/plan/explain.ts';
-import { mapsOf, type Plan, planMapping } from '../../../src/plan/plan.ts';
+import { mapsOf, type Plan } from '../../../src/plan/plan.ts';
+import { planMapping } from '../../../src/plan/planning.ts';
 import { processorMs } from '../../support/fastest.ts';
 import { share, sharedTest, test } from '../../support/jest/extent.ts';
 
@@ -172,6 +173,20 @@ scan 2: c.csv (csv, rml dialect), read once
   each record gives id, k
     Child (m.ttl:2:1): subject <http://c/{id}>
       <http://example.com/ns#toParent> looked up in join 1 (subjects of Parent by k) by k  [repeats only with its subject]
+group 1
+  1 scan p.csv: provides: divisible, in order, each with its position
+  2 encode Parent ← 1: provides: divisible, in order
+  3 distinct by subject ← 2: provides: divisible, in any order, no two equal; requires: equal subjects in one place (2); keeps: texts by a hash
+  4 scan c.csv: provides: divisible, in order, each with its position
+  5 project subjects of Parent ← 1: provides: divisible, in order, no two equal; keeps: texts by a key
+  6 join objects, inner ← 4, 5: provides: divisible, in order; requires: all rows first (5)
+  7 encode Child ← 6: provides: divisible, in order
+  8 distinct by subject ← 7: provides: divisible, in any order, no two equal; requires: equal subjects in one place (7); keeps: texts by a hash
+  threads divide the records
+  workers do not divide the records:
+    its scans make equal statements, or join each other, and workers divide the records of one scan
+    6 needs all rows of its build side, which parts do not share
+9 output of the run ← 3, 8
 `);
 });
 

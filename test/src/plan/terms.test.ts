@@ -10,7 +10,7 @@ import type { Expression, TermMap, TermType, TriplesMap } from '../../../src/map
 import type { QuotedTerm, Read, RowTerm } from '../../../src/plan/algebra.ts';
 import { termOf } from '../../../src/plan/build/terms.ts';
 import { injectiveReferences } from '../../../src/plan/injectivity.ts';
-import { planMapping } from '../../../src/plan/plan.ts';
+import { planMapping } from '../../../src/plan/planning.ts';
 import { writtenTerm } from '../../../src/plan/written.ts';
 import { compileTerm } from '../../../src/terms/encode.ts';
 import { share, sharedTest, test } from '../../support/jest/extent.ts';

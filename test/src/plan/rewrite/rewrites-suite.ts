@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
-import type { Mapping, SqlSource } from '../../../../src/mapping/model/model.ts';
+import type { Mapping } from '../../../../src/mapping/model/model.ts';
 import { readMapping } from '../../../../src/mapping/parse/read.ts';
 import type { Algebra } from '../../../../src/plan/algebra.ts';
 import { buildAlgebra } from '../../../../src/plan/build/build.ts';
@@ -19,7 +19,7 @@ import type { RunRequest } from '../../../../src/run/request.ts';
 import { executeRun } from '../../../../src/run/run.ts';
 import { evaluate } from '../../run/random/evaluator.ts';
 import { invent, type RandomMapping, type Term, turtle, withTargets } from '../../run/random/mapping.ts';
-import { dataOf, jsonData } from '../data.ts';
+import { dataOf, jsonData, overTables } from '../data.ts';
 import { type Data, evaluateAlgebra, type Result } from '../evaluate.ts';
 import { inventViews } from './views.ts';
 
@@ -88,26 +88,6 @@ function attack(mapping: Mapping, base: string, facts: CatalogueMetadata, data: 
   }
   return first as Result;
 }
-
-/** The mapping over tables of one database. */
-const overTables = (mapping: Mapping): Mapping => ({
-  ...mapping,
-  triplesMaps: mapping.triplesMaps.map((map) => {
-    const { source } = map;
-    if (source.kind !== 'file') return map;
-    const { origin, path } = source;
-    const table: SqlSource = {
-      kind: 'sql',
-      origin,
-      ids: [],
-      connection: undefined,
-      content: { kind: 'table', origin, name: path },
-      references: 'labels',
-      nulls: [],
-    };
-    return { ...map, source: table };
-  }),
-});
 
 /** One database: columns with one value can be joined. */
 const ONE_DATABASE: CatalogueMetadata = {

@@ -65,6 +65,7 @@ const A = `<#A> ${source('a.csv')} ; ${subject('a/{id}')} ; ${reference('v')} .\
 const B = `<#B> ${source('b.csv')} ; ${subject('b/{id}')} ; ${reference('v')} .\n`;
 const SELF = `<#S> ${source('a.csv')} ; ${subject('a/{id}')} ; ${reference('v')} ; ${parent('S')} .\n`;
 const OTHER = `<#A> ${source('a.csv')} ; ${subject('a/{id}')} ; ${parent('B')} .\n${B}`;
+const QUOTED = `${A}<#Q> ${source('a.csv')} ; rml:subjectMap [ rml:quotedTriplesMap <#A> ] ; ${reference('v')} .\n`;
 
 /** Groups as numbers of units; `+n`: after n documents were read for join indexes. */
 async function divided(request: RunRequest): Promise<string> {
@@ -112,7 +113,8 @@ describe('a run is divided into', () => {
       {},
       'one thread',
     ],
-    ['nothing: reifiers of RDF 1.2 are of the whole run', A, { rdf: '1.2' }, 'one thread'],
+    ['slices, in RDF 1.2 without quoted triples', A, { rdf: '1.2' }, '3'],
+    ['nothing: reifiers of RDF 1.2 are of the whole run', QUOTED, { rdf: '1.2' }, 'one thread'],
   ])('%s', async (_, mapping, changes, expected) => {
     expect(await divided(requestOf(mapping, changes))).toBe(expected);
   });

@@ -1,0 +1,142 @@
+/** A physical plan as text for people: what each node provides, requires and keeps, and why a group is not divided. */
+import { isTerm } from '../expressions.ts';
+import type { Plan } from '../plan.ts';
+import { type Obstacle, obstaclesOf, type PartsIn, type Reason } from './division.ts';
+import type { Node, NodeId, NodeState, PhysicalPlan, Provided, Required } from './nodes.ts';
+import { requires, stateOf } from './properties.ts';
+
+/** @param nameOf of a source, for people */
+export function describePhysical(
+  physical: PhysicalPlan,
+  plan: Plan,
+  nameOf: (node: Extract<Node, { kind: 'scan' }>) => string,
+): readonly string[] {
+  const { nodes, groups } = physical;
+  const line = (id: NodeId): string => describeNode(physical, id, plan, nameOf);
+  const lines = groups.flatMap((group, number) => [
+    `group ${number + 1}`,
+    ...group.map((id) => `  ${line(id)}`),
+    ...(['threads', 'workers'] as const).flatMap((parts) => describeDivision(physical, plan, number, parts)),
+  ]);
+  return [...lines, ...nodes.flatMap((node, id) => (node.kind === 'output' ? [line(id)] : []))];
+}
+
+function describeNode(
+  { nodes, provided }: PhysicalPlan,
+  id: NodeId,
+  { targets }: Plan,
+  nameOf: (node: Extract<Node, { kind: 'scan' }>) => string,
+): string {
+  const node = nodes[id] as Node;
+  const what = ((): string => {
+    switch (node.kind) {
+      case 'scan':
+        return `${nameOf(node)}${node.operator.iterator === undefined ? '' : `, each ${node.operator.iterator}`}`;
+      case 'unnest':
+        return node.operator.item.name;
+      case 'extend':
+        return node.operator.columns.map(({ column }) => column.name).join(', ');
+      case 'number':
+        return node.operator.column.name;
+      case 'join':
+        return `${node.gives}, ${node.operator.type}`;
+      case 'project':
+        return partsOfSide(node);
+      case 'check':
+        return `${node.check.kind} of ${node.check.view}`;
+      case 'encode':
+        return node.map.map.name;
+      case 'gather':
+        return `${node.collect.collection.as} of ${node.map.map.name}`;
+      case 'distinct':
+        return `by ${node.by}`;
+      case 'reify':
+        return 'quoted triples';
+      case 'output':
+        return targets[node.output - 1]?.path ?? 'of the run';
+    }
+  })();
+  const from = node.inputs.length === 0 ? '' : ` ← ${node.inputs.map((input) => input + 1).join(', ')}`;
+  const needs = describeRequired(requires(node), node.inputs);
+  const state = stateOf(node);
+  const clauses = [
+    ...(node.kind === 'output' || node.kind === 'check' ? [] : [`provides: ${describeProvided(provided[id] as Provided)}`]),
+    ...(needs.length === 0 ? [] : [`requires: ${needs.join(', ')}`]),
+    ...(state === undefined ? [] : [`keeps: ${describeState(state)}`]),
+  ];
+  return `${id + 1} ${node.kind} ${what}${from}${clauses.length === 0 ? '' : `: ${clauses.join('; ')}`}`;
+}
+
+function partsOfSide({ operator: { map, columns } }: Extract<Node, { kind: 'project' }>): string {
+  if (map === undefined) return 'rows of a view';
+  const [column] = columns;
+  return `${column !== undefined && isTerm(column.value) && column.value.kind === 'quoted' ? 'triples' : 'subjects'} of ${map.name}`;
+}
+
+const UNIQUE: Readonly<Record<NonNullable<Provided['unique']>, string>> = {
+  position: 'each with its position',
+  key: 'no two equal, by a key',
+  distinct: 'no two equal',
+};
+
+function describeProvided({ partitioning, order, readsPosition, deterministic, unique }: Provided): string {
+  return [
+    partitioning === 'records' ? 'divisible' : 'not divisible',
+    order === 'input' ? 'in order' : 'in any order',
+    ...(readsPosition ? ['made of positions'] : []),
+    ...(deterministic ? [] : ['not repeatable']),
+    ...(unique === undefined ? [] : [UNIQUE[unique]]),
+  ].join(', ');
+}
+
+const TOGETHER: Readonly<Record<NonNullable<Required['together']>, string>> = {
+  all: 'all rows',
+  statement: 'equal statements',
+  subject: 'equal subjects',
+  head: 'equal heads',
+  reifier: 'equal reifiers',
+  values: 'equal values',
+};
+
+/** What is required of several inputs alike is said once. */
+function describeRequired(needs: readonly Required[], inputs: readonly NodeId[]): readonly string[] {
+  const byText = new Map<string, number[]>();
+  for (const [port, { together, ordered, complete }] of needs.entries()) {
+    const texts = [
+      ...(complete ? ['all rows first'] : []),
+      ...(together === undefined ? [] : [`${TOGETHER[together]} in one place${ordered ? ', in order' : ''}`]),
+    ];
+    for (const text of texts) byText.set(text, [...(byText.get(text) ?? []), (inputs[port] as NodeId) + 1]);
+  }
+  return [...byText].map(([text, from]) => `${text} (${from.join(', ')})`);
+}
+
+const VALUES: Readonly<Record<NodeState['value'], string>> = { nothing: '', count: 'a count', texts: 'texts', row: 'rows' };
+
+function describeState({ key, value }: NodeState): string {
+  const found = key === 'hash' ? 'a hash' : key === 'text' ? 'a key' : undefined;
+  return found === undefined ? VALUES[value] : value === 'nothing' ? `${found} of each` : `${VALUES[value]} by ${found}`;
+}
+
+function describeDivision(physical: PhysicalPlan, plan: Plan, group: number, parts: PartsIn): readonly string[] {
+  const obstacles = obstaclesOf(physical, group, parts);
+  const several = parts === 'workers' && (plan.groups[group] as readonly number[]).length > 1;
+  const reasons = [
+    ...(several ? ['its scans make equal statements, or join each other, and workers divide the records of one scan'] : []),
+    ...obstacles.map(({ node, reason }: Obstacle) => `${node + 1} ${REASONS[reason]}`),
+  ];
+  if (reasons.length === 0) return [`  ${parts} divide the records`];
+  return [`  ${parts} do not divide the records:`, ...reasons.map((reason) => `    ${reason}`)];
+}
+
+const REASONS: Readonly<Record<Reason, string>> = {
+  position: 'reads the position of its record, which a part of the document does not know',
+  order: 'needs all rows in one place',
+  'build side': 'needs all rows of its build side, which parts do not share',
+  'late build side': 'is made at the end: its build side is read with its own rows, or behind them',
+  'all pairs': 'has no condition, and how many pairs it makes is told of the whole run',
+  collection: 'adds rows to one collection, in their order',
+  repeats: 'compares statements of a table, and no key tells that two parts make none in common',
+  reifier: 'compares reifiers, and parts do not share them',
+  target: 'writes a logical target, which is one file',
+};

@@ -1,0 +1,83 @@
+/** Why records are not divided, as `explain` says it. */
+import { describe, expect, test } from '@jest/globals';
+import { readMapping } from '../../../../src/mapping/parse/read.ts';
+import { explainPlan } from '../../../../src/plan/explain.ts';
+
+const PREFIXES = '@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/ns#> . @base <http://example.com/mapping/> .\n';
+const file = (path: string) => `rml:source [ a rml:RelativePathSource ; rml:path "${path}" ] ; rml:referenceFormulation rml:CSV`;
+const source = (path: string) => `rml:logicalSource [ ${file(path)} ]`;
+const view = `<#V> a rml:LogicalView ; rml:viewOn [ ${file('a.csv')} ] ; rml:field [ rml:fieldName "id" ; rml:reference "id" ]`;
+const overView = 'rml:logicalSource <#V> ; rml:subjectMap [ rml:template "http://e/{id}" ]';
+const map = (name: string, rest: string) =>
+  `<#${name}> ${source(`${name.toLowerCase()}.csv`)} ; rml:subjectMap [ rml:template "http://${name}/{id}" ] ; ${rest} .\n`;
+const parent = (name: string) =>
+  `rml:predicateObjectMap [ rml:predicate ex:to ; rml:objectMap [ rml:parentTriplesMap <#${name}> ; rml:joinCondition [ rml:child "k" ; rml:parent "k" ] ] ]`;
+const value = 'rml:predicateObjectMap [ rml:predicate ex:v ; rml:objectMap [ rml:reference "v" ] ]';
+const list = (head: string) =>
+  `rml:predicateObjectMap [ rml:predicate ex:l ; rml:objectMap [ rml:gather ( [ rml:reference "v" ] ) ; rml:gatherAs rdf:List ${head} ] ]`;
+
+async function divisions(text: string): Promise<string> {
+  const prefixes = `${PREFIXES}@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n`;
+  const { mapping, diagnostics } = await readMapping([{ name: 'm.ttl', text: prefixes + text }], { baseIri: 'http://e/' });
+  expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+  const lines = explainPlan(mapping).split('\n');
+  // The number of a node is not what is told of it.
+  return lines
+    .filter((line) => /^ {2}(threads|workers) |^ {4}\d+ (reads|needs|is made|has no|adds|compares|writes)|^ {4}its scans/.test(line))
+    .map((line) => line.trim().replace(/^\d+ /, ''))
+    .join('\n');
+}
+
+const DIVIDED = ['threads divide the records', 'workers divide the records'];
+const whole = (parts: string, ...reasons: string[]) => [`${parts} do not divide the records:`, ...reasons];
+const SCANS = 'its scans make equal statements, or join each other, and workers divide the records of one scan';
+const SIDE = 'needs all rows of its build side, which parts do not share';
+
+describe('records of', () => {
+  test.each<[what: string, mapping: string, expected: readonly string[]]>([
+    ['a file', map('A', value), DIVIDED],
+    ['a list for each row', map('A', list('')), DIVIDED],
+    [
+      'a list of all rows',
+      map('A', list('; rml:template "http://e/list"')),
+      [
+        ...whole('threads', 'adds rows to one collection, in their order'),
+        ...whole('workers', 'adds rows to one collection, in their order'),
+      ],
+    ],
+    [
+      'a join with a file that is read before',
+      map('A', parent('P')) + map('P', value),
+      ['threads divide the records', ...whole('workers', SCANS, SIDE)],
+    ],
+    [
+      'a join with the same file',
+      map('A', parent('A')),
+      [...whole('threads', 'is made at the end: its build side is read with its own rows, or behind them'), ...whole('workers', SIDE)],
+    ],
+    [
+      'a promise of a view',
+      `${view} ; rml:structuralAnnotation [ a rml:UniqueAnnotation ; rml:onFields ( "id" ) ] .\n<#M> ${overView} ; ${value.replace('"v"', '"id"')} .`,
+      ['threads', 'workers'].flatMap((parts) =>
+        whole(parts, 'reads the position of its record, which a part of the document does not know', 'needs all rows in one place'),
+      ),
+    ],
+    [
+      'a view whose positions are values',
+      `${view} .\n<#M> ${overView} ; ${value.replace('"v"', '"#"')} .`,
+      ['threads', 'workers'].flatMap((parts) =>
+        whole(parts, 'reads the position of its record, which a part of the document does not know'),
+      ),
+    ],
+    [
+      'a triples map with a target',
+      map(
+        'A',
+        `${value} ; rml:predicateObjectMap [ rml:predicate ex:w ; rml:objectMap [ rml:reference "w" ; rml:logicalTarget [ rml:target [ a rml:FilePath ; rml:path "t.nq" ] ] ] ]`,
+      ),
+      ['threads divide the records', ...whole('workers', 'writes a logical target, which is one file')],
+    ],
+  ])('%s', async (_, mapping, expected) => {
+    expect((await divisions(mapping)).split('\n')).toEqual(expected);
+  });
+});
