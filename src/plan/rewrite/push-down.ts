@@ -63,6 +63,8 @@ function pushDown(
   const { source: parent } = right.input;
   const { value: object } = projected;
   if (on.length === 0 || child.kind !== 'sql' || parent.kind !== 'sql') return undefined;
+  // A text that means null equals nothing, also where the columns are equal.
+  if (child.nulls.length + parent.nulls.length > 0) return undefined;
   // Per-record blank nodes and random values belong to their record, which a pair of rows is not.
   const { predicate, graph } = emit;
   const terms = [subject, predicate, object, ...(graph === undefined ? [] : [graph])];

@@ -206,6 +206,19 @@ export function runsOverDatabases(servers: readonly Server[]): void {
       }
     });
 
+    test('joins no rows by a text that means null', async () => {
+      const { lines } = await run(`@prefix rml: <http://w3id.org/rml/> . @prefix d2rq: <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#> .
+  <#db> a d2rq:Database ; d2rq:jdbcDSN "${server.jdbcUrl}" ; rml:null "1" .
+  <#Person> rml:logicalSource [ rml:source <#db> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "person" ] ;
+    rml:subjectMap [ rml:template "http://e/{id}" ] ;
+    rml:predicateObjectMap [ rml:predicate <http://e/boss> ; rml:objectMap [
+      rml:parentTriplesMap <#Named> ; rml:joinCondition [ rml:child "boss" ; rml:parent "id" ] ] ] .
+  <#Named> rml:logicalSource [ rml:source <#db> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "person" ] ;
+    rml:subjectMap [ rml:template "http://e/{born}/{name}" ] .`);
+      const joined = people.filter(({ id, boss }) => id !== 1 && boss !== null && boss !== 1);
+      expect(lines.map((line) => Number(/\d+/.exec(line)?.[0])).toSorted((a, b) => a - b)).toEqual(joined.map(({ id }) => id));
+    });
+
     test('joins rows with a file in the engine', async () => {
       const mixed = `${R2RML.replace('rr:parentTriplesMap <#Namesake>', 'rr:parentTriplesMap <#Listed>')}
   <#Listed> <http://semweb.mmlab.be/ns/rml#logicalSource> [ <http://semweb.mmlab.be/ns/rml#source> "person.csv" ;
