@@ -34,21 +34,17 @@ export let h4 = 0;
  * one lane alone, and texts that differ in both collide with odds of 2^-32.
  */
 export function hash(text: string, seed: number): void {
-  hashPart(text, 0, text.length, seed);
-}
-
-/** The same for the characters [from, to) of a text. */
-export function hashPart(text: string, from: number, to: number, seed: number): void {
   let a = seed;
   let b = seed;
   let c = seed;
   let d = seed;
-  for (let i = from; i < to; i += 16) {
+  const length = text.length;
+  for (let i = 0; i < length; i += 16) {
     let k1 = 0;
     let k2 = 0;
     let k3 = 0;
     let k4 = 0;
-    const rest = to - i;
+    const rest = length - i;
     if (rest >= 16) {
       k1 = text.charCodeAt(i) | (text.charCodeAt(i + 1) << 8) | (text.charCodeAt(i + 2) << 16) | (text.charCodeAt(i + 3) << 24);
       k2 = text.charCodeAt(i + 4) | (text.charCodeAt(i + 5) << 8) | (text.charCodeAt(i + 6) << 16) | (text.charCodeAt(i + 7) << 24);
@@ -89,7 +85,6 @@ export function hashPart(text: string, from: number, to: number, seed: number): 
     c = (c + b) | 0;
     d = (d + a) | 0;
   }
-  const length = to - from;
   finish(a ^ length, b ^ length, c ^ length, d ^ length);
 }
 

@@ -16,8 +16,6 @@ export interface MappedRecords {
   readonly rejected: number;
   /** Records for which the subject had no value. */
   readonly withoutSubject: number;
-  /** Records that were left out, since earlier ones had the same values. */
-  readonly repeats: number;
   /** Statements in the spill, which may turn out to be new. */
   readonly undecided: number;
   /** Of the joins that give it its rows. */
@@ -82,7 +80,7 @@ export const emptyWarnings = (maps: readonly TriplesMapReport[]): readonly strin
 
 /** undefined: it is to make none. */
 function reason(program: MappedRecords): string | undefined {
-  const { triplesMap, records, rejected, withoutSubject, repeats } = program;
+  const { triplesMap, records, rejected, withoutSubject } = program;
   const { source, subject, isPart, quotedOnly, isOnlyParent } = triplesMap;
   if (isOnlyParent) return undefined;
   if (isPart && records === 0) return 'no record met the join conditions of its quoted triples';
@@ -92,7 +90,7 @@ function reason(program: MappedRecords): string | undefined {
     return program.hint === undefined ? found : `${found}. ${program.hint}`;
   }
   if (rejected === records) return records === 1 ? 'its only record was rejected' : `all ${records} records were rejected`;
-  if (withoutSubject + rejected === records - repeats) return `the subject ${subject} had no value in ${recordsOf(records)}`;
+  if (withoutSubject + rejected === records) return `the subject ${subject} had no value in ${recordsOf(records)}`;
   if (program.repeated) return 'every statement was made already, by this triples map or another one';
   if (quotedOnly) return undefined;
   if (program.flaws?.found().some(({ kind }) => kind === 'left-out'))

@@ -141,8 +141,6 @@ export interface RunRequest {
   readonly threadBytes?: number | undefined;
   /** Bytes of a CSV document from which a key is looked for; undefined: those of `execute/ascending-keys.ts`. */
   readonly keyBytes?: number | undefined;
-  /** Whether rows of CSV that come again are looked for from the first row on; undefined: from where many records make no statement. */
-  readonly looksForRepeats?: boolean | undefined;
   /** Memory in bytes for joins and de-duplication before they spill. */
   readonly memoryBudgetBytes: number;
   readonly maxRecordBytes: number;

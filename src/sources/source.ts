@@ -121,17 +121,6 @@ export interface FileOptions {
   readonly inputBytes: number;
 }
 
-/** Stands in a batch for a record that has, in all that accessors read, the values of an earlier one. See `Scan.leaveOutRepeats`. */
-export const REPEATED: readonly never[] = Object.freeze([]);
-
-/** What a reader is told while it may leave out records that come again. */
-export interface RepeatSearch {
-  /** Many records of the last batch came again: it looks for them from now on. */
-  look(): void;
-  /** All records up to the end of the last batch: others that are like them are not left out. */
-  forget(): void;
-}
-
 /** A few hundred consecutive records of one iteration, in document order. Array and records are good until the next batch is requested. */
 export interface Batch {
   /** Index into the requested iterations. */
@@ -141,8 +130,6 @@ export interface Batch {
   readonly first: number;
   /** Bytes of the document read so far. */
   readonly bytes: number;
-  /** The record in the place of which `REPEATED` stands. */
-  readonly reread?: (index: number) => unknown;
   /** The 1-based line of the document on which a record begins, by its index in `records`; undefined: records have no lines. */
   readonly lineOf?: (index: number) => number;
   /** Of a document in pages: the 1-based page of the records, and the position of its first record. */
@@ -219,14 +206,6 @@ export interface Scan {
    * in its canonical form. null: no value has one, all are plain strings. undefined: plain strings, or values with their own datatype.
    */
   datatype?(iteration: number, reference: string): string | null | undefined;
-  /**
-   * Allows batches to have `REPEATED` in the place of records. Called after the last accessor, once; without the call all records are read.
-   *
-   * @param seed of hashes
-   * @param take asks for memory for what is remembered of records, in bytes; false: less is remembered
-   * @returns undefined: the reader cannot find records that come again
-   */
-  leaveOutRepeats?(seed: number, take: (bytes: number) => boolean): RepeatSearch | undefined;
   /**
    * All records, in batches. Ends early, with the fault `run/cancelled`, within one batch of `signal`.
    *

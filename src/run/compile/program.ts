@@ -114,8 +114,6 @@ export class MapProgram {
   rejected = 0;
   /** Records without a subject value. */
   withoutSubject = 0;
-  /** Records that were left out, since earlier ones had the same values. */
-  repeats = 0;
   /** Statements in the spill: some may turn out to be new. */
   undecided = 0;
   /** Of the joins that give it its rows, set by what reads them. */
@@ -257,30 +255,6 @@ export class MapProgram {
     const { before, after } = this.#subject;
     const tokens = listOf(distinct(subject) as string | readonly string[]).map((one) => before + one + after);
     return this.#collects.with(several ? this.#emitAll(subject) : this.#emit(subject as string), tokens, position);
-  }
-
-  /**
-   * The same as an earlier record: it adds nothing (`distinct/repeated-records.ts`), and has a partner if the earlier one has.
-   *
-   * @param reread gives the record
-   */
-  repeat(reread: (() => unknown) | undefined, position: number): void {
-    this.records++;
-    this.repeats++;
-    const probed = this.#rules.filter(({ count }) => (count?.without ?? 0) > 0);
-    const deferred = this.#deferred.filter(({ count }) => count !== undefined);
-    if (probed.length + deferred.length === 0) return;
-    const record = reread?.();
-    // A row without a subject looks for no partner.
-    if (this.#subject.text(record, position) === null) return;
-    for (const { count, text } of probed) {
-      text(record, position);
-      count?.settle();
-    }
-    for (const { count, keys } of deferred) {
-      for (const key of listOf(distinct(keys(record, position)) ?? [])) count?.part(key, false);
-      count?.settle();
-    }
   }
 
   /** The joins of its rules and collections. */

@@ -7,15 +7,13 @@ import type { Check } from '../../plan/algebra.ts';
 import type { Plan, ScanPlan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
 import type { OpenedScan } from '../../sources/opened-scan.ts';
-import { type Batch, REPEATED, type RepeatSearch, type Scan } from '../../sources/source.ts';
+import type { Batch, Scan } from '../../sources/source.ts';
 import type { Labels } from '../../terms/evaluate.ts';
 import { checkKeys } from '../checks/row-check.ts';
 import { unmatchedReferences } from '../checks/unmatched.ts';
 import type { CollectState } from '../collect/program.ts';
 import { aroundParents, type DeferredJoin } from '../compile/ends.ts';
 import type { MapProgram, RunState } from '../compile/program.ts';
-import { ReservedBudget } from '../distinct/distinct.ts';
-import { mayLeaveOutRepeats } from '../distinct/repeated-records.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
 import { type Multimap, pairTexts } from '../join/join.ts';
 import { joinReports } from '../join/reports.ts';
@@ -39,8 +37,6 @@ const PROGRESS_MS = 100;
 const PIECES = 4;
 const BATCH_PAIRS = 4096;
 const DUE_RECORDS = 64;
-/** The reader looks for records that come again where at least one of so many has made no statement. */
-const REPEATS = 4;
 
 /** Where the run keeps data that does not fit in memory. */
 export interface Spill {
@@ -121,12 +117,9 @@ export class Execution {
   #drained = 0;
   #turnAt = 0;
   /** Of the scan that is being read. */
-  #repeats: RepeatSearch | undefined;
   #cellOf: ((record: unknown, reference: string) => string | undefined) | undefined;
   /** Records of which statements were left out. */
   #losses = 0;
-  /** Records that were rejected, or with values that were counted: another one like them counts again. */
-  #flawed = 0;
   #progressAt = 0;
   #bytesBefore = 0;
   #rowsInPart = 0;
@@ -176,7 +169,6 @@ export class Execution {
     this.#scans++;
     this.#cellOf = scan.cellOf?.bind(scan);
     this.#recordsFrom = recordsFrom;
-    const memory = new ReservedBudget(0, this.#state.budget);
     try {
       const texts = await openTextFormats(plan, name, this.#request);
       const opened = { name, scan, typed, labels, slice, part, texts, document: plan.document };
@@ -187,9 +179,6 @@ export class Execution {
         this.programs.push(program);
       }
       this.#joined.push(consumers);
-      if (mayLeaveOutRepeats(plan, this.#plan, this.#request, this.#hooks))
-        this.#repeats = scan.leaveOutRepeats?.(this.#state.seed, (bytes) => memory.take(bytes));
-      if (this.#request.looksForRepeats === true) this.#repeats?.look();
       const wanted = plan.iterations.map((iteration) => recordsRead(iteration, this.#firstRecords));
       const open = new Set(wanted.keys());
       for await (const batch of batches?.() ?? scan.batches(this.#signal)) {
@@ -218,8 +207,6 @@ export class Execution {
       this.#reportUnmatched(plan, scan, consumers, name);
     } finally {
       this.#page = undefined;
-      this.#repeats = undefined;
-      memory.release();
       await close();
     }
   }
@@ -311,28 +298,17 @@ export class Execution {
     }
   }
 
-  async #mapBatch({ records, first, reread }: Batch, { batch, records: consumers, pipelines }: Consumers, input: string): Promise<void> {
+  async #mapBatch({ records, first }: Batch, { batch, records: consumers, pipelines }: Consumers, input: string): Promise<void> {
     batch.records = records;
     batch.first = first;
     this.records += records.length;
     if (this.records > this.#maxRecords) throw recordsFault(this.#request.limits.records, { input });
     const observe = this.#hooks.row;
-    const flawed = this.#flawed;
     for (const consumer of consumers) {
       const { program, buildSides, checks } = consumer;
-      const flawedBefore = this.#flawed;
       let text = '';
-      let without = 0;
       for (let i = 0; i < records.length; i++) {
-        let record = records[i];
-        if (record === REPEATED) {
-          if (this.#flawed === flawedBefore) {
-            program?.repeat(reread && (() => reread(i)), first + i);
-            continue;
-          }
-          // The same as one that was rejected or counted, perhaps.
-          record = reread?.(i);
-        }
+        const record = records[i];
         try {
           const entries = buildSides.length > 0 ? fill(buildSides, record, first + i) : undefined;
           if (entries !== undefined) for (const pieces of entries) await this.#takeTime(pieces);
@@ -341,7 +317,6 @@ export class Execution {
           for (const check of checks) check.see(record, first + i);
           const made = program === undefined ? '' : program.map(record, first + i);
           if (program?.flaws.areOpen) this.#settle(program, { input, record: first + i }, record);
-          if (made === '') without++;
           if (observe !== undefined) show(observe, program, made, input, first + i);
           else if (typeof made === 'string') text += made;
           else {
@@ -359,9 +334,7 @@ export class Execution {
         if (i % DUE_RECORDS === DUE_RECORDS - 1 && this.#due) await this.#yieldToEventLoop();
       }
       if (text !== '') this.#pieces.push(text);
-      if (without * REPEATS > records.length) this.#repeats?.look();
     }
-    if (this.#flawed > flawed) this.#repeats?.forget();
     for (const fed of pipelines) await this.#mapThrough(fed, records, first, input);
   }
 
@@ -462,7 +435,6 @@ export class Execution {
     if (program === undefined || policyOf(program.triplesMap.dialect, this.#request.onError) === 'strict') throw fault;
     program.rejected++;
     this.rejected++;
-    this.#flawed++;
     this.#hooks.reject?.({ triplesMap: program.triplesMap.id, fault: fault.toJSON() });
     this.#checkRejected(fault);
   }
@@ -470,7 +442,6 @@ export class Execution {
   /** Counts what is wrong in a record that is not rejected. @throws Fault record/limit */
   #settle(program: MapProgram, place: RowPlace, read?: unknown): void {
     const lost = program.flaws.settle((fault) => this.#placed(fault, program, place, read));
-    this.#flawed++;
     if (lost === undefined) return;
     this.#losses++;
     this.#hooks.loss?.();

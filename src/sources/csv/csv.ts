@@ -9,7 +9,7 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
-import type { Batch, IterationRequest, OpenScan, ReadOptions, RepeatSearch, Scan } from '../source.ts';
+import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
 import { columnOf } from './columns.ts';
 import { descriptionOf, valueOf } from './described.ts';
 import { CsvScanner, MAX_ROWS, type Row } from './scanner.ts';
@@ -80,13 +80,8 @@ class CsvScan implements Scan {
     };
   }
 
-  leaveOutRepeats(seed: number, take: (bytes: number) => boolean): RepeatSearch | undefined {
-    return this.#scanner.leaveOutRepeats(seed, take);
-  }
-
   async *batches(signal: AbortSignal): AsyncIterable<Batch> {
     const scanner = this.#scanner;
-    const reread = (index: number): Row => scanner.reread(index);
     const lineOf = (index: number): number => scanner.lineOf(index);
     let first = 0;
     try {
@@ -94,7 +89,7 @@ class CsvScan implements Scan {
         const records = scanner.takeRows(MAX_ROWS);
         if (records.length > 0) {
           for (let iteration = 0; iteration < this.#iterations.length; iteration++)
-            yield { iteration, records, first, bytes: scanner.bytesRead, reread, lineOf };
+            yield { iteration, records, first, bytes: scanner.bytesRead, lineOf };
           first += records.length;
         } else if (!(await scanner.fill())) return;
         if (signal.aborted) throw new Fault('run/cancelled', 'The run was cancelled');

@@ -9,15 +9,12 @@
 
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
-import { REPEATED, type ReadOptions, type RepeatSearch } from '../source.ts';
-import { type ByteDialect, byteDialect } from './dialect.ts';
-import { RepeatedRows } from './repeated-rows.ts';
+import type { ReadOptions } from '../source.ts';
+import { byteDialect } from './dialect.ts';
 import { CsvWindow, WITHOUT_QUOTES } from './window.ts';
 
 /** Cells by slot, as one-byte UTF-8. null: the row has no such cell, or an empty unquoted one in the legacy dialect. */
 export type Row = (string | null)[];
-
-const REPEATED_ROW = REPEATED as readonly string[] as Row;
 
 const LF = 10;
 const CR = 13;
@@ -41,7 +38,6 @@ export class CsvScanner extends CsvWindow {
   /** The first cell that begins with a quote which the dialect does not declare. */
   undeclaredQuoteAt: FaultPlace | undefined;
 
-  readonly #dialect: ByteDialect;
   readonly #delimiter: number;
   readonly #quote: number;
   readonly #undeclaredQuote: number;
@@ -58,15 +54,12 @@ export class CsvScanner extends CsvWindow {
   #slots: Int32Array = new Int32Array(0);
   /** A record without any cell: null for each slot. */
   #blank: Row = [];
-  /** undefined: rows that come again are read like others. */
-  #repeated: RepeatedRows | undefined;
   /** Where the rows that `takeRows` has returned last begin, by index. */
   readonly #starts = new Int32Array(MAX_ROWS);
 
   constructor(document: AsyncIterable<Uint8Array> | string, options: ReadOptions) {
     super(document, options);
     const dialect = byteDialect(options);
-    this.#dialect = dialect;
     this.#delimiter = dialect.delimiter;
     this.#quote = dialect.quote;
     this.#undeclaredQuote = dialect.undeclaredQuote;
@@ -87,26 +80,6 @@ export class CsvScanner extends CsvWindow {
     this.#slots[column] = slot;
     this.#blank.push(null);
     return slot;
-  }
-
-  /** See `Scan.leaveOutRepeats`. Call it after the last `slot`. */
-  leaveOutRepeats(seed: number, take: (bytes: number) => boolean): RepeatSearch | undefined {
-    if (RepeatedRows.canRead(this.#dialect))
-      this.#repeated = new RepeatedRows(this.#dialect, this.#slots, this.options.maxRecordBytes, seed, take);
-    return this.#repeated;
-  }
-
-  /** The row in the place of which `REPEATED` stands, by its index in what `takeRows` has returned last. */
-  reread(index: number): Row {
-    const [at, row, repeated, first] = [this.at, this.#row, this.#repeated, this.#starts[0] as number];
-    this.#repeated = undefined;
-    this.at = this.#starts[index] as number;
-    const [found] = this.takeRows(1);
-    this.#starts[0] = first;
-    this.at = at;
-    this.#row = row;
-    this.#repeated = repeated;
-    return found as Row;
   }
 
   /** The 1-based line on which a row begins, by its index in what `takeRows` has returned last. */
@@ -190,7 +163,7 @@ export class CsvScanner extends CsvWindow {
   }
 
   /**
-   * Up to `limit` complete rows, at most `MAX_ROWS`, from the window; none if it holds only a partial row. A row that comes again may be `REPEATED`.
+   * Up to `limit` complete rows, at most `MAX_ROWS`, from the window; none if it holds only a partial row.
    *
    * @throws Fault source/malformed — a malformed quoted cell; limit/exceeded — a row is too long
    */
@@ -211,7 +184,6 @@ export class CsvScanner extends CsvWindow {
     const header = this.header.length === 0;
     const plain = escape < 0 && !trimStart && !this.#trimEnd;
     const emptyCell = this.#emptyIsNull && !header ? null : '';
-    const repeated = this.#repeated?.looks === true ? this.#repeated : undefined;
     const rows: Row[] = [];
     let at = this.at;
     while (rows.length < limit && at < end) {
@@ -229,15 +201,6 @@ export class CsvScanner extends CsvWindow {
           this.at = at;
           continue;
         }
-      }
-      const behind = repeated === undefined ? -1 : repeated.past(buffer, text, at);
-      if (behind >= 0) {
-        this.#starts[rows.length] = at;
-        rows.push(REPEATED_ROW);
-        at = behind;
-        this.at = at;
-        this.#row++;
-        continue;
       }
       const row: Row = header ? [] : this.#blank.slice();
       let column = 0;

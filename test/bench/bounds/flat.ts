@@ -12,7 +12,7 @@ eachLine('data.csv', (line) => {
     isHeader = false;
     return;
   }
-  // Most rows that come again end here.
+  // Most repeated rows end here.
   const id = line.slice(0, line.indexOf(','));
   if (seen.has(id)) return;
   seen.add(id);

@@ -66,8 +66,7 @@ export async function linesOfSlices(
   if (cut === undefined) return undefined;
   const lines = new Set<string>();
   try {
-    for (const slice of cut.slices)
-      for (const line of await linesOf({ ...changes, slice, keyBytes: 0, looksForRepeats: true })) lines.add(line);
+    for (const slice of cut.slices) for (const line of await linesOf({ ...changes, slice, keyBytes: 0 })) lines.add(line);
   } finally {
     await cut.release();
   }

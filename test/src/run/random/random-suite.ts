@@ -45,7 +45,7 @@ async function runInSlices(request: RunRequest, inputs: number): Promise<readonl
   try {
     for (const slice of cut.slices) {
       const file = slice.scans.map(({ position, range }) => (range === undefined ? 'the rest' : `scan ${position}`)).join();
-      const lines = await run({ ...request, slice, keyBytes: 0, looksForRepeats: true });
+      const lines = await run({ ...request, slice, keyBytes: 0 });
       expect(new Set(lines).size).toBe(lines.length);
       byFile.set(file, new Set([...(byFile.get(file) ?? []), ...lines]));
     }
@@ -76,7 +76,7 @@ async function compare(seed: number, rows: number, change: (mapping: RandomMappi
   };
   const expected = [...evaluate(mapping)].sort();
   expect((await run(request)).sort()).toEqual(expected);
-  expect((await run({ ...request, memoryBudgetBytes: 0, keyBytes: 0, looksForRepeats: true })).sort()).toEqual(expected);
+  expect((await run({ ...request, memoryBudgetBytes: 0, keyBytes: 0 })).sort()).toEqual(expected);
   expect([...new Set(await run({ ...request, distinct: false }))].sort()).toEqual(expected);
   const sliced = await runInSlices(request, files.length);
   if (sliced.length > 0) {
@@ -85,9 +85,7 @@ async function compare(seed: number, rows: number, change: (mapping: RandomMappi
   }
   if (seed % THREADED_SEEDS !== 0) return;
   for (const [threads, memoryBudgetBytes] of THREADS)
-    expect((await run({ ...request, threads, memoryBudgetBytes, threadBytes: 400, keyBytes: 0, looksForRepeats: true })).sort()).toEqual(
-      expected,
-    );
+    expect((await run({ ...request, threads, memoryBudgetBytes, threadBytes: 400, keyBytes: 0 })).sort()).toEqual(expected);
 }
 
 /** Threads take long to start: every so many seeds are mapped by them. */

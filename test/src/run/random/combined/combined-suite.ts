@@ -93,10 +93,10 @@ export function combinedModules(seeds: readonly number[], threaded: (seed: numbe
         expect([what, withoutLabels(more.distinct === false ? [...new Set(lines)] : lines)]).toEqual([what, plain]);
       };
       await check('in memory', {});
-      await check('without memory', { memoryBudgetBytes: 0, keyBytes: 0, looksForRepeats: true });
+      await check('without memory', { memoryBudgetBytes: 0, keyBytes: 0 });
       if (!mapping.gathers) await check('not distinct', { distinct: false });
       if (threaded(seed)) {
-        await check('in threads', { threads: 3, threadBytes: 300, keyBytes: 0, looksForRepeats: true });
+        await check('in threads', { threads: 3, threadBytes: 300, keyBytes: 0 });
         counts.threaded++;
       }
       const slices = await linesOfSlices(changes, { rows: 7, bytes: 200 });

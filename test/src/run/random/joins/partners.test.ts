@@ -133,11 +133,10 @@ const countedIn = (joins: readonly JoinReport[]): string[] =>
 
 const WAYS: readonly Partial<RunRequest>[] = [
   {},
-  { looksForRepeats: true },
   { distinct: false },
   { memoryBudgetBytes: 0 },
   { memoryBudgetBytes: 0, distinct: false },
-  { threads: 2, threadBytes: 300, keyBytes: 0, looksForRepeats: true },
+  { threads: 2, threadBytes: 300, keyBytes: 0 },
   { threads: 3, threadBytes: 300, memoryBudgetBytes: 0 },
 ];
 
