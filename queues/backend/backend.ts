@@ -173,7 +173,11 @@ function makeBackend(driver: Driver, logger: Logger): QueueBackend {
     worker<D, R>(name: string, process: Processor<D, R>, settings: WorkerSettings<D, R>): Worker<D, R> {
       const { stalledBackoff = NO_BACKOFF, stalledInterval = STALLED_MS, afterwards, ...rest } = settings;
       const options = { autorun: false, ...rest, skipStalledCheck: true, ...common('consumer') };
-      const worker = track(opened.workers, new RenewingWorker<D, R>(afterwards, name, process, options, factory), `worker ${name}`);
+      const worker = track(
+        opened.workers,
+        new RenewingWorker<D, R>(driver.jobChanges.confirm, afterwards, name, process, options, factory),
+        `worker ${name}`,
+      );
       // A check is skipped if the previous one was less than an interval ago. Checking twice per interval guarantees one check in every
       // interval.
       watchStalledJobs(worker as unknown as Worker, driver.recoverStalled, stalledInterval / 2, stalledBackoff);

@@ -265,7 +265,7 @@ function recoverStalledBy(pool: PgPool, schema: string): RecoverStalledJobs {
       RETURNING value
     ), lost AS (
       SELECT id, least($4::float8, $3::float8 * power(2, stalled_count))::bigint AS pause FROM ${name}.job
-      WHERE queue = $1 AND state = 'active' AND stalled_marked AND locked_until_ms < ${now} AND EXISTS (SELECT FROM look)
+      WHERE queue = $1 AND state = 'active' AND stalled_marked AND locked_until_ms < ${now} AND NOT $5::boolean AND EXISTS (SELECT FROM look)
       FOR UPDATE SKIP LOCKED
     ), back AS (
       UPDATE ${name}.job AS job SET state = (CASE WHEN pause > 0 THEN 'delayed' ELSE 'waiting' END)::${name}.job_state,
@@ -286,8 +286,8 @@ function recoverStalledBy(pool: PgPool, schema: string): RecoverStalledJobs {
     FROM back
     UNION ALL
     SELECT id, false, ${publishEvent('waiting', "'prev', 'delayed'")}, pg_notify('bullmq_jobs', $1)::text, 0 FROM due`;
-  return async (queue, intervalMs, { initialMs, maxMs }) => {
-    const { rows } = await pool.query<{ id: string; lost: boolean }>(text, [queue, intervalMs, initialMs, maxMs]);
+  return async (queue, intervalMs, { initialMs, maxMs }, isBack) => {
+    const { rows } = await pool.query<{ id: string; lost: boolean }>(text, [queue, intervalMs, initialMs, maxMs, isBack]);
     return rows.filter(({ lost }) => lost).map(({ id }) => id);
   };
 }

@@ -234,7 +234,7 @@ function fairQueueingHash(client: Redis, prefix: string): FairQueueing {
 /** Uses BullMQ's keys and events: marks of the previous check, the sorted set of priorities, and the marker that wakes waiting workers. */
 const RECOVER_STALLED = `
 local check, stalled, active, wait, prioritized, delayed, counter, marker, events, meta = unpack(KEYS)
-local job, interval, first, longest = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local job, interval, first, longest, back = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 local call = redis.call
 -- A process that sleeps, or waits for the queue, says this late.
 local time = call('TIME')
@@ -255,6 +255,7 @@ for _, id in ipairs(call('ZRANGEBYSCORE', delayed, 0, (now + 1) * 4096 - 1, 'LIM
   toTurn(id, 'LPUSH', 'delayed')
 end
 local lost = {}
+if back == '1' then call('DEL', stalled) end
 for _, id in ipairs(call('SMEMBERS', stalled)) do
   if call('EXISTS', job .. id .. ':lock') == 0 and call('LREM', active, 1, id) > 0 and call('EXISTS', job .. id) == 1 then
     local pause = math.min(longest, first * 2 ^ (call('HINCRBY', job .. id, 'stc', 1) - 1))
@@ -280,9 +281,9 @@ return lost`;
 function recoverStalledBy(client: Redis, prefix: string): RecoverStalledJobs {
   client.defineCommand('quadmillRecover', { numberOfKeys: RECOVER_STALLED_KEYS.length, lua: RECOVER_STALLED });
   const { quadmillRecover } = client as unknown as { quadmillRecover(...values: readonly (string | number)[]): Promise<readonly string[]> };
-  return (queue, intervalMs, { initialMs, maxMs }) => {
+  return (queue, intervalMs, { initialMs, maxMs }, isBack) => {
     const keys = RECOVER_STALLED_KEYS.map((name) => `${prefix}:${queue}:${name}`);
-    return quadmillRecover.call(client, ...keys, `${prefix}:${queue}:`, intervalMs, initialMs, maxMs);
+    return quadmillRecover.call(client, ...keys, `${prefix}:${queue}:`, intervalMs, initialMs, maxMs, isBack ? 1 : 0);
   };
 }
 

@@ -4,7 +4,7 @@
  * Only the process that holds the lock of a job decides about it; all others only set marks that this process polls.
  */
 import { type Job, type Queue, WaitingError } from 'bullmq';
-import type { JobChanges } from '../../queues/backend/jobs/changes.ts';
+import { type JobChanges, type Lock, lockOf } from '../../queues/backend/jobs/changes.ts';
 import { whileRefused } from '../../queues/backend/refusals.ts';
 import { type RunPayload, type RunProgress, SERVICE_QUEUES, type Service } from '../../queues/jobs.ts';
 import { cancelledFault, encodeFault, killedFault } from '../../queues/runs/outcome.ts';
@@ -23,7 +23,7 @@ export interface JobKind<D extends RunPayload, W, R = W> {
   /** Asks the queue whether the job is still needed. Resolves to the fault to end it with; undefined: it is needed. */
   cancellation(job: Job<D, R>): Promise<Fault | undefined>;
   /** Renews the lock, and asks as `cancellation` does. A lock that is lost is a fault, too. */
-  confirm(job: Job<D, R>, token: string, lockMs: number): Promise<Fault | undefined>;
+  confirm(job: Job<D, R>, lock: Lock, lockMs: number): Promise<Fault | undefined>;
   /** Removes the files of earlier attempts whose workers died. */
   cleanUp(job: Job<D, R>): Promise<void>;
   /** Called when a job becomes active in this process (1), and when its attempt has ended (-1). */
@@ -45,8 +45,8 @@ export const wholeRun = <D extends RunPayload, W, R>(
     const now = await queue.getJob(data.runId);
     return now?.data.cancelled === true ? cancelledFault() : undefined;
   },
-  async confirm({ id, data }, token, lockMs) {
-    const answer = await changes.confirm(SERVICE_QUEUES[data.service].work, id as string, token, lockMs);
+  async confirm({ id, data }, lock, lockMs) {
+    const answer = await changes.confirm(SERVICE_QUEUES[data.service].work, id as string, lock, lockMs);
     return answer === 'held' ? undefined : answer === 'lost' ? lostFault() : cancelledFault();
   },
 });
@@ -170,7 +170,7 @@ export class Attempts<D extends RunPayload, W, R = W> {
   /** The last chance to keep an obsolete attempt from publishing. A queue that takes no writes is waited for. */
   private async assertMayCommit(job: Job<D, R>, token: string, signal: AbortSignal): Promise<void> {
     try {
-      const fault = await whileRefused(signal, () => this.kind.confirm(job, token, this.settings.lockMs));
+      const fault = await whileRefused(signal, () => this.kind.confirm(job, lockOf(job, token), this.settings.lockMs));
       if (fault !== undefined) throw fault;
     } catch (error) {
       if (error instanceof Fault) throw error;

@@ -8,6 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, JobsOptions, Queue } from 'bullmq';
 import { bandOf, type FairQueueing, prioritiesFrom, urgencyOf } from '../../queues/backend/fair-queueing.ts';
+import { whileRefused } from '../../queues/backend/refusals.ts';
 import type { Outcome, SlicePayload, SliceResult, TransformPayload } from '../../queues/jobs.ts';
 import { decodeFault } from '../../queues/runs/outcome.ts';
 import { atMost, LinkedAbort } from '../../src/core/abort.ts';
@@ -96,7 +97,8 @@ export class ScatterGather {
       removeOnFail: RETENTION,
     };
     const band = bandOf(this.queue.name, urgencyOf(opts.priority ?? 0));
-    const first = await this.fairQueueing.nextStartTag(band, undefined).catch(notQueued);
+    const { signal } = this.stop;
+    const first = await whileRefused(signal, () => this.fairQueueing.nextStartTag(band, undefined)).catch(notQueued);
     const priorities = prioritiesFrom(band, first, slices.length);
     const jobs = slices.map((slice, i) => ({
       name: 'slice',
@@ -104,8 +106,8 @@ export class ScatterGather {
       opts: { ...options, jobId: this.ids[i] as string, priority: priorities[i] as number },
     }));
     for (let from = 0; from < jobs.length; from += ADD_COUNT) {
-      this.stop.signal.throwIfAborted();
-      await this.queue.addBulk(jobs.slice(from, from + ADD_COUNT)).catch(notQueued);
+      signal.throwIfAborted();
+      await whileRefused(signal, () => this.queue.addBulk(jobs.slice(from, from + ADD_COUNT))).catch(notQueued);
     }
     return this.gather();
   }

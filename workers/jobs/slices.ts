@@ -46,10 +46,10 @@ export function sliceAttempts(
 
     cancellation: (job) => cancellation(job),
 
-    async confirm(job, token, lockMs) {
+    async confirm(job, lock, lockMs) {
       // At once: either answer may be outdated when it arrives, whichever was asked for first.
-      const [held, fault] = await Promise.all([job.extendLock(token, lockMs), cancellation(job)]);
-      return held === 0 ? lostFault() : fault;
+      const [held, fault] = await Promise.all([backend.jobChanges.confirm(queue.name, job.id as string, lock, lockMs), cancellation(job)]);
+      return held === 'lost' ? lostFault() : fault;
     },
 
     async cleanUp(job) {

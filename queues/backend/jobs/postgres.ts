@@ -1,4 +1,4 @@
-/** Changes of single jobs in PostgreSQL, in BullMQ's table of jobs. Times are those of the server. */
+/** Changes of single jobs in PostgreSQL, in BullMQ's table of jobs. Times are those of the server. A job keeps the token of a lock that has expired. */
 import { type PgPool, quoteSchemaName } from 'bullmq';
 import type { JobChanges } from './changes.ts';
 
@@ -14,15 +14,15 @@ export function jobChangesIn(pool: PgPool, schema: string): JobChanges {
     WHERE queue = $1 AND id = $2 AND state = 'active' AND lock_token = $3
     RETURNING coalesce((data ->> 'cancelled')::boolean, false) AS cancelled`;
   return {
-    async amend(queue, id, fields, token) {
-      const { rows } = await pool.query(amend, [queue, id, JSON.stringify(fields), token ?? null]);
+    async amend(queue, id, fields, lock) {
+      const { rows } = await pool.query(amend, [queue, id, JSON.stringify(fields), lock?.token ?? null]);
       return rows.length === 1;
     },
     async take(queue, id, token, lockMs) {
       const { rows } = await pool.query(take, [queue, id, token, lockMs]);
       return rows.length === 1;
     },
-    async confirm(queue, id, token, lockMs) {
+    async confirm(queue, id, { token }, lockMs) {
       const { rows } = await pool.query<{ cancelled: boolean }>(confirm, [queue, id, token, lockMs]);
       const [row] = rows;
       return row === undefined ? 'lost' : row.cancelled ? 'cancelled' : 'held';

@@ -1,4 +1,6 @@
 /** What is done to single jobs beside BullMQ (`queues/backend/jobs/changes.ts`), on every kind of queue, while BullMQ works on the same jobs. */
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Job, UnrecoverableError } from 'bullmq';
 import type { QueueBackend } from '../../../queues/backend/backend.ts';
@@ -6,6 +8,8 @@ import { openQueue, QUEUES, type TestServer, temporaryDirectory, uniquePrefix } 
 
 const QUEUE = 'changed';
 const LOCK_MS = 30_000;
+/** Of a job that was neither started nor lost before it was taken. */
+const lock = (token: string) => ({ token, starts: 0, losses: 0 });
 /** Text that looks like what is looked for. */
 const TRAP = 'a "cancelled":true, b';
 
@@ -65,14 +69,14 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
   check(`only the holder of the lock adds fields with its token${why}`, async () => {
     const { jobChanges } = backend;
     const id = await add();
-    expect(await jobChanges.amend(QUEUE, id, { ended: { at: 1 } }, 'mine')).toBe(false);
+    expect(await jobChanges.amend(QUEUE, id, { ended: { at: 1 } }, lock('mine'))).toBe(false);
     expect(await jobChanges.take(QUEUE, id, 'mine', LOCK_MS)).toBe(true);
-    expect(await jobChanges.amend(QUEUE, id, { ended: { at: 2 } }, 'other')).toBe(false);
+    expect(await jobChanges.amend(QUEUE, id, { ended: { at: 2 } }, lock('other'))).toBe(false);
     expect((await jobOf(id)).data.ended).toBeUndefined();
-    expect(await jobChanges.amend(QUEUE, id, { ended: { at: 3 } }, 'mine')).toBe(true);
+    expect(await jobChanges.amend(QUEUE, id, { ended: { at: 3 } }, lock('mine'))).toBe(true);
     expect((await jobOf(id)).data).toEqual({ text: TRAP, ended: { at: 3 } });
     await (await jobOf(id)).moveToFailed(new UnrecoverableError('over'), 'mine');
-    expect(await jobChanges.amend(QUEUE, id, { ended: { at: 4 } }, 'mine')).toBe(false);
+    expect(await jobChanges.amend(QUEUE, id, { ended: { at: 4 } }, lock('mine'))).toBe(false);
   });
 
   check.each([
@@ -98,15 +102,15 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
   check(`a lock is confirmed for its holder, who learns of a mark${why}`, async () => {
     const { jobChanges } = backend;
     const id = await add();
-    expect(await jobChanges.confirm(QUEUE, id, 'mine', LOCK_MS)).toBe('lost');
+    expect(await jobChanges.confirm(QUEUE, id, lock('mine'), LOCK_MS)).toBe('lost');
     await jobChanges.take(QUEUE, id, 'mine', LOCK_MS);
-    expect(await jobChanges.confirm(QUEUE, id, 'other', LOCK_MS)).toBe('lost');
+    expect(await jobChanges.confirm(QUEUE, id, lock('other'), LOCK_MS)).toBe('lost');
     // The text of the job says so, too, and is no mark.
-    expect(await jobChanges.confirm(QUEUE, id, 'mine', LOCK_MS)).toBe('held');
+    expect(await jobChanges.confirm(QUEUE, id, lock('mine'), LOCK_MS)).toBe('held');
     await jobChanges.amend(QUEUE, id, { cancelled: true });
-    expect(await jobChanges.confirm(QUEUE, id, 'mine', LOCK_MS)).toBe('cancelled');
+    expect(await jobChanges.confirm(QUEUE, id, lock('mine'), LOCK_MS)).toBe('cancelled');
     await (await jobOf(id)).moveToFailed(new UnrecoverableError('over'), 'mine');
-    expect(await jobChanges.confirm(QUEUE, id, 'mine', LOCK_MS)).toBe('lost');
+    expect(await jobChanges.confirm(QUEUE, id, lock('mine'), LOCK_MS)).toBe('lost');
   });
 
   check(`a field of the name of the mark is none where it stands deeper, or says something else${why}`, async () => {
@@ -114,12 +118,37 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
     const id = await add();
     await jobChanges.amend(QUEUE, id, { options: { cancelled: true, list: [{ cancelled: true }] } });
     await jobChanges.take(QUEUE, id, 'mine', LOCK_MS);
-    expect(await jobChanges.confirm(QUEUE, id, 'mine', LOCK_MS)).toBe('held');
+    expect(await jobChanges.confirm(QUEUE, id, lock('mine'), LOCK_MS)).toBe('held');
     await jobChanges.amend(QUEUE, id, { cancelled: false });
-    expect(await jobChanges.confirm(QUEUE, id, 'mine', LOCK_MS)).toBe('held');
+    expect(await jobChanges.confirm(QUEUE, id, lock('mine'), LOCK_MS)).toBe('held');
     await jobChanges.amend(QUEUE, id, { cancelled: true });
-    expect(await jobChanges.confirm(QUEUE, id, 'mine', LOCK_MS)).toBe('cancelled');
+    expect(await jobChanges.confirm(QUEUE, id, lock('mine'), LOCK_MS)).toBe('cancelled');
     await (await jobOf(id)).moveToFailed(new UnrecoverableError('over'), 'mine');
+  });
+
+  check(`a lock that has expired is held until the job is given to another one${why}`, async () => {
+    const { jobChanges } = backend;
+    const id = await add();
+    await jobChanges.take(QUEUE, id, 'mine', 1);
+    await sleep(20);
+    expect(await jobChanges.amend(QUEUE, id, { ended: { at: 1 } }, lock('mine'))).toBe(true);
+    expect(await jobChanges.confirm(QUEUE, id, lock('mine'), 1)).toBe('held');
+    await sleep(20);
+    const pause = { initialMs: 60_000, maxMs: 60_000 };
+    const worker = backend.worker(QUEUE, async () => undefined, { stalledInterval: 100, stalledBackoff: pause, autorun: true });
+    try {
+      expect(await once(worker, 'stalled')).toEqual([id, 'active']);
+    } finally {
+      await worker.close();
+    }
+    expect(await jobChanges.amend(QUEUE, id, { ended: { at: 2 } }, lock('mine'))).toBe(false);
+    expect(await jobChanges.confirm(QUEUE, id, lock('mine'), LOCK_MS)).toBe('lost');
+    expect(await jobChanges.take(QUEUE, id, 'other', 1)).toBe(true);
+    await sleep(20);
+    expect(await jobChanges.confirm(QUEUE, id, lock('mine'), LOCK_MS)).toBe('lost');
+    expect(await jobChanges.confirm(QUEUE, id, { ...lock('other'), losses: 1 }, LOCK_MS)).toBe('held');
+    await (await jobOf(id)).moveToFailed(new UnrecoverableError('over'), 'other');
+    expect(await jobChanges.confirm(QUEUE, id, { ...lock('other'), losses: 1 }, LOCK_MS)).toBe('lost');
   });
 
   check(
