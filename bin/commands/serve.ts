@@ -8,7 +8,7 @@ import type { Api } from '../../api/route.ts';
 import { type HttpServer, listen } from '../../api/server/server.ts';
 import { readServerPair } from '../../api/server/tls.ts';
 import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
-import { queueRefusal } from '../../queues/backend/refusals.ts';
+import { AT_START, queueRefusal } from '../../queues/backend/refusals.ts';
 import { settingsOfService } from '../../queues/backend/settings.ts';
 import { type WorkerRegistry, watchWorkerRegistry } from '../../queues/backend/worker-registry.ts';
 import { cronOfOptions } from '../../queues/cron.ts';
@@ -125,7 +125,7 @@ export async function serveUntilSignal(
   const signal = firstSignal(logger);
   const running = await start(role, { listens, salvage }, options, logger).catch((error) => {
     exitSoon();
-    throw queueRefusal(error) ?? error;
+    throw queueRefusal(error, AT_START) ?? error;
   });
   if (running.server !== undefined) listening?.(running.server.url);
   const name = await signal;

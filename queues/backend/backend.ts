@@ -10,7 +10,7 @@ import type { Snapshot } from '../../src/config/options/options.ts';
 import type { SharedSettings } from '../../src/config/store.ts';
 import { atMost, within } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
-import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
+import type { Logger } from '../../src/core/telemetry/observe.ts';
 import { isTraced, TRACER } from '../../src/core/telemetry/trace.ts';
 import { nextTick } from '../cron.ts';
 import { anySet, readTls } from '../tls.ts';
@@ -19,12 +19,13 @@ import type { FairQueueing } from './fair-queueing.ts';
 import type { JobChanges } from './jobs/changes.ts';
 import { GatheredEvents } from './jobs/events.ts';
 import { NO_BACKOFF, RenewingWorker, type StalledBackoff, watchStalledJobs } from './jobs/stalled-jobs.ts';
+import { type QueueErrors, watchErrors } from './outages.ts';
 import { openEmbedded, openPostgres } from './postgres.ts';
 import { describeRedis, openRedis } from './redis.ts';
 import { QUEUE_TLS } from './redis-errors.ts';
 import { findRedisServer, startRedisServer } from './redis-server.ts';
 import { isRedisUrl, parseRedisUrl, type RedisSecurity, type RedisServers } from './redis-url.ts';
-import { queueRefusal } from './refusals.ts';
+import { AT_START, queueRefusal } from './refusals.ts';
 import { watchSettings } from './settings.ts';
 
 export type { BackendKind } from './driver.ts';
@@ -71,12 +72,22 @@ export interface QueueBackend {
 }
 
 /**
- * @throws Fault service/unavailable — it cannot be reached, or another process has it; config/invalid — a URL of an unknown kind or with
+ * @throws Fault service/unavailable — it cannot be reached, takes no writes, or another process has it; config/invalid — a URL of an unknown kind or with
  *   mistakes, options that contradict it, a PEM file
  */
 export async function openBackend(options: BackendOptions, logger: Logger): Promise<QueueBackend> {
-  return makeBackend(await openDriver(options, logger), logger);
+  const driver = await openDriver(options, logger);
+  try {
+    await answerOf(START_MS, driver.ping(), `The queue (${driver.description}) does not answer`, AT_START);
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
+  return makeBackend(driver, logger);
 }
+
+/** A server that has just been started may be slow. */
+const START_MS = 10_000;
 
 async function openDriver({ url, directory, prefix, security = {} }: BackendOptions, logger: Logger): Promise<Driver> {
   const servers = url !== undefined && isRedisUrl(url) ? parseRedisUrl(url) : undefined;
@@ -136,12 +147,13 @@ function makeBackend(driver: Driver, logger: Logger): QueueBackend {
   const settings = watchSettings(driver.settings);
   const queues = new Map<string, Queue>();
   const opened: { workers: Closable[]; listeners: Closable[]; producers: Closable[] } = { workers: [], listeners: [], producers: [] };
-  const report = throttledErrorLog(logger);
-  driver.onError((error) => report(error, 'connection'));
+  const ping = (waitMs = 2_000): Promise<void> => answerOf(waitMs, driver.ping(), `The queue (${driver.description}) does not answer`);
+  const errors: QueueErrors = watchErrors(ping, logger);
+  driver.onError((error) => errors.report(error, 'connection'));
   let closing: Promise<void> | undefined;
 
   const track = <T extends Closable>(list: Closable[], made: T, what: string): T => {
-    made.on('error', (error) => report(error, what));
+    made.on('error', (error) => errors.report(error, what));
     list.push(made);
     return made;
   };
@@ -197,13 +209,12 @@ function makeBackend(driver: Driver, logger: Logger): QueueBackend {
     fairQueueing: driver.fairQueueing,
     jobChanges: driver.jobChanges,
 
-    async ping(waitMs = 2_000) {
-      await answerOf(waitMs, driver.ping(), `The queue (${driver.description}) does not answer`);
-    },
+    ping,
 
     close() {
       closing ??= (async () => {
         settings.close();
+        errors.close();
         const force = !(await responds(driver));
         for (const list of [opened.workers, opened.listeners, opened.producers]) {
           await atMost(CLOSE_MS, Promise.allSettled(list.map((one) => one.close(force))));
@@ -218,9 +229,10 @@ function makeBackend(driver: Driver, logger: Logger): QueueBackend {
 /**
  * Waits at most `waitMs` for an answer of the queue.
  *
+ * @param afterwards see `queueRefusal`
  * @throws Fault service/unavailable — it took longer or failed; the message is `message` and the reason
  */
-export async function answerOf<T>(waitMs: number, answer: Promise<T>, message: string): Promise<T> {
+export async function answerOf<T>(waitMs: number, answer: Promise<T>, message: string, afterwards?: string): Promise<T> {
   const onTimeout = (): never => {
     throw new Fault('service/unavailable', `${message}: no answer within ${waitMs / 1000} s`);
   };
@@ -228,7 +240,7 @@ export async function answerOf<T>(waitMs: number, answer: Promise<T>, message: s
     return await within(waitMs, answer, onTimeout);
   } catch (error) {
     if (error instanceof Fault) throw error;
-    const refusal = queueRefusal(error);
+    const refusal = queueRefusal(error, afterwards);
     if (refusal !== undefined) throw refusal;
     throw new Fault('service/unavailable', `${message}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
@@ -247,19 +259,3 @@ async function responds(driver: Driver): Promise<boolean> {
 
 /** BullMQ asks the queue before it closes, and waits without limit for a queue that is away. */
 const CLOSE_MS = 2_000;
-
-const REPEAT_MS = 10_000;
-
-/** Counts every error, but logs the same one at most every ten seconds: a lost connection causes hundreds of errors. */
-function throttledErrorLog(logger: Logger): (error: Error, what: string) => void {
-  const last = new Map<string, number>();
-  return (error, what) => {
-    METRICS.queueErrors.inc({ kind: 'connection' });
-    const key = `${what} ${error.message}`;
-    const now = Date.now();
-    if (now - (last.get(key) ?? 0) < REPEAT_MS) return;
-    if (last.size > 100) last.clear();
-    last.set(key, now);
-    logger.warn({ error, what }, 'queue error');
-  };
-}

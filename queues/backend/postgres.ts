@@ -11,7 +11,7 @@ import { Vacuum } from './embedded/vacuum.ts';
 import type { FairQueueing, PriorityBand } from './fair-queueing.ts';
 import { jobChangesIn } from './jobs/postgres.ts';
 import type { RecoverStalledJobs } from './jobs/stalled-jobs.ts';
-import { queueRefusal } from './refusals.ts';
+import { AT_START, queueRefusal } from './refusals.ts';
 import { ofOneProcess, type SettingsStore } from './settings.ts';
 
 /** Each worker and listener keeps one connection for notifications; the rest are for queries. */
@@ -48,7 +48,7 @@ export async function openPostgres(url: string, schema: string): Promise<Driver>
     await createTables(pool as unknown as PgPool, schema);
   } catch (error) {
     await pool.end();
-    const refusal = queueRefusal(error);
+    const refusal = queueRefusal(error, AT_START);
     const why = refusal?.message ?? (error as Error).message;
     throw new Fault('service/unavailable', `The queue at ${shown} cannot be used: ${why}`, { hint: refusal?.hint, cause: error });
   }

@@ -5,7 +5,8 @@ import { Fault } from '../../src/core/fault.ts';
 interface Refusal {
   readonly says: RegExp;
   readonly why: string;
-  readonly hint: string;
+  /** What a person does about it. */
+  readonly remedy: string;
 }
 
 /** Scripts put the code of Redis anywhere into their message; a client of a cluster, too. */
@@ -13,46 +14,53 @@ const REDIS: readonly Refusal[] = [
   {
     says: /\bOOM command not allowed/,
     why: 'Redis has used its memory (maxmemory)',
-    hint: 'Give Redis more memory, or remove other data from it; Quadmill goes on by itself',
+    remedy: 'Give Redis more memory, or remove other data from it',
   },
   {
     says: /\bMISCONF /,
     why: 'Redis cannot save its data, so it takes no writes (stop-writes-on-bgsave-error)',
-    hint: 'See the log of Redis, usually its disk is full; Quadmill goes on by itself',
+    remedy: 'See the log of Redis, usually its disk is full',
   },
   {
     says: /\bREADONLY /,
     why: 'Redis is a read-only replica',
-    hint: 'Name the master in QUEUE_URL, or make this server one',
+    remedy: 'Make this server the master, or name the master in QUEUE_URL',
   },
   {
     says: /\bNOREPLICAS /,
     why: 'Redis has too few replicas (min-replicas-to-write)',
-    hint: 'Start its replicas; Quadmill goes on by itself',
+    remedy: 'Start its replicas',
   },
-  { says: /\bLOADING /, why: 'Redis is reading its data', hint: 'Wait until it is done' },
+  { says: /\bLOADING /, why: 'Redis is reading its data', remedy: 'Wait until it is done' },
 ];
 
 /** By SQLSTATE. @see https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const POSTGRESQL: Readonly<Record<string, Omit<Refusal, 'says'>>> = {
   '25006': {
     why: 'PostgreSQL is read-only (a standby, or default_transaction_read_only)',
-    hint: 'Name the primary in QUEUE_URL, or end its read-only mode; Quadmill goes on by itself',
+    remedy: 'Name the primary in QUEUE_URL, or end its read-only mode',
   },
-  '53100': { why: 'The disk of PostgreSQL is full', hint: 'Make room on it; Quadmill goes on by itself' },
-  '53200': { why: 'PostgreSQL has no more memory', hint: 'See the log of PostgreSQL; Quadmill goes on by itself' },
+  '53100': { why: 'The disk of PostgreSQL is full', remedy: 'Make room on it' },
+  '53200': { why: 'PostgreSQL has no more memory', remedy: 'See the log of PostgreSQL' },
 };
 
-/** undefined: another error. */
-export function queueRefusal(error: unknown): Fault | undefined {
+/** What follows the remedy, once a process runs and at its start, which ends. */
+const WHILE_RUNNING = 'Quadmill goes on by itself then';
+export const AT_START = 'Start Quadmill again then';
+
+/** undefined: another error. @param afterwards what follows the remedy */
+export function queueRefusal(error: unknown, afterwards: string = WHILE_RUNNING): Fault | undefined {
   if (error instanceof Fault || !(error instanceof Error)) return undefined;
   const { code, message, cause, lastNodeError } = error as Error & { readonly code?: unknown; readonly lastNodeError?: unknown };
   const found = REDIS.find(({ says }) => says.test(message)) ?? (typeof code === 'string' ? POSTGRESQL[code] : undefined);
-  if (found === undefined) return queueRefusal(lastNodeError ?? cause);
-  return new Fault('service/unavailable', `The queue takes no writes: ${found.why}`, { hint: found.hint, cause: error });
+  if (found === undefined) return queueRefusal(lastNodeError ?? cause, afterwards);
+  return new Fault('service/unavailable', `The queue takes no writes: ${found.why}`, {
+    hint: `${found.remedy}. ${afterwards}`,
+    cause: error,
+  });
 }
 
-const RETRY_MS = 1_000;
+const RETRY_MS = 500;
 
 /** Repeats a change until the queue takes writes. @throws any other error; the last refusal, once `signal` is aborted */
 export async function whileRefused<T>(signal: AbortSignal, change: () => Promise<T>): Promise<T> {

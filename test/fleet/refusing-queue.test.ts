@@ -1,6 +1,7 @@
 /** A queue that is there and takes no writes, full or read-only, counts as away: services say so, and runs wait for it. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from '@jest/globals';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -29,6 +30,7 @@ test.each<[string, Error & { code?: string }, string | undefined]>([
     new Error('MISCONF Redis is configured to save RDB snapshots, but it is currently unable to persist to disk'),
     'cannot save',
   ],
+  ['too few replicas', new Error('NOREPLICAS Not enough good replicas to write. script: f00, on @user_script:4.'), 'too few replicas'],
   ['a replica', new Error("READONLY You can't write against a read only replica."), 'read-only replica'],
   [
     'a cluster',
@@ -128,8 +130,7 @@ const QUEUES: readonly (readonly [name: string, missing: string | undefined, sta
           const [, dir] = (await admin.config('GET', 'dir')) as [string, string];
           await rm(dir, { recursive: true, force: true });
           await admin.bgsave();
-          while (!/rdb_last_bgsave_status:err/.test(await admin.info('persistence')))
-            await new Promise((resolve) => setTimeout(resolve, 50));
+          while (!/rdb_last_bgsave_status:err/.test(await admin.info('persistence'))) await sleep(50);
         },
         (admin) => admin.config('SET', 'stop-writes-on-bgsave-error', 'no'),
       ),
@@ -161,6 +162,11 @@ async function service(queue: Queue, env: Readonly<Record<string, string>> = {})
     await started.exited;
   });
   return { service: started, cwd };
+}
+
+async function waitFor(holds: () => boolean): Promise<void> {
+  for (let left = 200; left > 0 && !holds(); left--) await sleep(100);
+  expect(holds()).toBe(true);
 }
 
 const sentence = ({ status, body }: Answer): readonly unknown[] => [status, (body as { detail?: string }).detail];
@@ -201,7 +207,7 @@ describe.each(QUEUES)('%s', (_, missing, start, words) => {
       expect([mapping.status, backup.status]).toEqual([200, 200]);
       // Its worker has the whole input, and asks whether it may publish.
       slow.release();
-      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      await sleep(3_000);
 
       await queue.accept();
       await poll(`${one.url}/health/ready`, ({ status }) => status === 200);
@@ -214,24 +220,39 @@ describe.each(QUEUES)('%s', (_, missing, start, words) => {
     120_000,
   );
 
-  // The queue counts that as a start (MAX_STARTS), as for a queue that was away.
   (missing === undefined ? soakTest : soakTest.skip)(
-    `costs a run no attempt when its lock ends meanwhile${why}`,
+    `lets a run go on whose lock ends meanwhile, however often, and is a line of the log when it begins and when it is over${why}`,
     async () => {
       const queue = await start();
-      const { service: one, cwd } = await service(queue, { RUN_ATTEMPTS: '1', LOCK_SECONDS: '2' });
+      // Of a run that is lost once, and is started again, nothing would be left.
+      const { service: one, cwd } = await service(queue, { RUN_ATTEMPTS: '1', MAX_STARTS: '1', LOCK_SECONDS: '2', STALLED_SECONDS: '2' });
       const slow = await slowInput();
       closes(() => slow.close());
       await writeFile(join(cwd, 'slow.ttl'), peopleMapping('csv', slow.url));
       const request = { inputFileURL: slow.url, mappingURL: join(cwd, 'slow.ttl') };
       const run = await postJson(`${one.url}/process`, request, { Prefer: 'respond-async' });
       await slow.asked;
-      await queue.refuse();
-      slow.release();
-      await new Promise((resolve) => setTimeout(resolve, 9_000));
-      await queue.accept();
+      const OUTAGES = 3;
+      const lines = (msg: string) => one.log.filter((line) => line.msg === msg);
+      for (let outage = 1; outage <= OUTAGES; outage++) {
+        await queue.refuse();
+        // The run waits for the queue with its whole input.
+        if (outage === OUTAGES) slow.release();
+        await sleep(6_000);
+        await queue.accept();
+        await waitFor(() => lines('queue back').length === outage);
+        // Two looks for lost jobs.
+        await sleep(5_000);
+      }
       const isOver = ({ body }: Answer): boolean => /completed|failed/.test((body as { state: string }).state);
-      expect((await poll(`${one.url}/runs/${(run.body as { id: string }).id}`, isOver)).body).toMatchObject({ state: 'completed' });
+      const ended = await poll(`${one.url}/runs/${(run.body as { id: string }).id}`, isOver);
+      expect(ended.body).toMatchObject({ state: 'completed', attempts: 1, outcome: { report: { quads: 2_000 } } });
+      expect(slow.count()).toBe(1);
+      for (const line of lines('queue away'))
+        expect(line).toMatchObject({ level: 'warn', reason: expect.stringMatching(words), hint: expect.any(String) });
+      for (const line of lines('queue back')) expect(line.seconds).toBeGreaterThan(3);
+      expect([lines('queue away').length, lines('queue back').length]).toEqual([OUTAGES, OUTAGES]);
+      expect(JSON.stringify(one.log) + one.stderr()).not.toMatch(/\s+at [^ ]+ \(|ReplyError/);
     },
     120_000,
   );
@@ -249,7 +270,9 @@ describe.each(QUEUES)('%s', (_, missing, start, words) => {
       const exit = await one.exited;
       expect(exit).toMatchObject({ code: 1 });
       expect(one.stderr()).toMatch(words);
+      expect(one.stderr()).toMatch(/Start Quadmill again then/);
       expect(one.stderr()).not.toMatch(/^\s+at /m);
+      expect(one.log).toEqual([]);
       await queue.accept();
     },
     60_000,
