@@ -130,7 +130,7 @@ export interface Route {
   readonly replies: Readonly<Record<number, ReplyDescription>>;
   /** GET has side effects, so HEAD is refused. */
   readonly hasSideEffects?: true;
-  /** GET makes the service work for as long as the caller's query takes. */
+  /** GET makes the service ask a database or a store. */
   readonly isQuery?: true;
   handle(call: Call): Promise<Reply>;
 }

@@ -20,6 +20,7 @@ export function samplesRoutes(ask: Ask, services: readonly Service[]): readonly 
       path: '/studio/tables',
       role: 'operator',
       summary: 'Lists the tables of the database of the SQL transformer',
+      isQuery: true,
       replies: { 200: { description: 'The tables with their columns and keys', schema: 'StudioTables' } },
       handle: async ({ request }) => {
         assertSql();

@@ -3,6 +3,8 @@ import { request } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { makeGuard } from '../../../api/access/guard.ts';
 import { parseTokens } from '../../../api/access/tokens.ts';
+import { mountRoutes } from '../../../api/app.ts';
+import type { Api } from '../../../api/route.ts';
 import { DEFAULTS } from '../../../src/config/options/options.ts';
 import { isLoopback } from '../../../src/core/reach/loopback.ts';
 import { Secret } from '../../../src/core/secret.ts';
@@ -102,5 +104,40 @@ describe('without tokens', () => {
   ])('answers %s as it should', async (_, headers, status) => {
     api = await startFakeApi({});
     expect(await statusOf(`${api.url}/semi-structured-transformer/config`, headers)).toBe(status);
+  });
+
+  const store = { endpoint: 'http://127.0.0.1:1/' };
+  const gets = mountRoutes({ queues: {}, config: {}, store } as unknown as Api, 'all')
+    .filter(({ route }) => route.method === 'GET')
+    .map(({ prefix, route }) => prefix + route.path);
+  /** What starts, changes or queries nothing. */
+  const READS = [
+    '/',
+    '/config',
+    '/config/history',
+    '/health/live',
+    '/health/ready',
+    '/license',
+    '/metrics',
+    '/openapi.json',
+    '/queues',
+    '/rml',
+    '/runs',
+    '/runs/{id}',
+    '/runs/{id}/outputs/{number}',
+    '/studio',
+    '/studio/assets/{file}',
+    '/studio/functions',
+    '/studio/mappings',
+    '/studio/mappings/{name}',
+    '/studio/me',
+  ];
+
+  test.each(gets)('an address that a browser opens by itself only reads: GET %s', async (path) => {
+    api = await startFakeApi({ SERVICE: 'all' }, { store });
+    const url = api.url + path.replace(/\{\w+\}/g, '1');
+    const isRead = READS.includes(path.replace(/^\/(semi-structured-transformer|sql-transformer|graph-writer)(?=\/)/, ''));
+    expect((await statusOf(url, { 'sec-fetch-site': 'none' })) === 403).toBe(!isRead);
+    expect(await statusOf(url, {})).not.toBe(403);
   });
 });
