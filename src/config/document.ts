@@ -1,11 +1,10 @@
 /** The `/config` document: options by their paths, secrets hidden, complete or restricted to some entries. */
 
-import { redact } from '../core/redact.ts';
 import type { Secret } from '../core/secret.ts';
 import { type DocumentService, effectiveValue, optionsOf, sharedOption } from './effective.ts';
 import { DEFAULTS, type OptionName, optionRow, ROOT_PATHS, type Snapshot } from './options/options.ts';
 import type { OptionScope } from './options/row.ts';
-import { findOption } from './parse.ts';
+import { findOption, redactedValue } from './parse.ts';
 import { VERSION } from './version.ts';
 
 export type { DocumentService };
@@ -63,7 +62,7 @@ export function shownValue(name: OptionName, snapshot: Snapshot, service: Docume
   if (value === undefined) return null;
   const text = Array.isArray(value) ? value.join(',') : (value as string | boolean | number | Secret);
   if (optionRow(name).secret) return text === '' ? '' : HIDDEN;
-  return typeof text === 'string' ? redact(text) : (text as boolean | number);
+  return typeof text === 'string' ? redactedValue(name, text) : (text as boolean | number);
 }
 
 function place(document: Record<string, unknown>, path: string, value: unknown): void {

@@ -2,7 +2,7 @@
 
 import { excerpt, Fault } from '../core/fault.ts';
 import { didYouMean, editDistance } from '../core/nearest.ts';
-import { redact } from '../core/redact.ts';
+import { redact, redactText } from '../core/redact.ts';
 import { Secret } from '../core/secret.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot } from './options/options.ts';
 import type { OptionRow } from './options/row.ts';
@@ -47,16 +47,21 @@ function hidden(value: PlainValue): unknown {
   return typeof value === 'string' ? new Secret(value) : value;
 }
 
+/** The text of an option as it is shown. One that names no place may be an IRI. */
+export const redactedValue = (name: string, text: string): string => (isPlace(name) ? redact(text) : redactText(text));
+
+const isPlace = (name: string): boolean => Object.hasOwn(DEFAULTS, name) && optionRow(name as OptionName).place !== undefined;
+
 type PlainValue = string | number | boolean | readonly string[] | undefined;
 
 function parseText(name: OptionName, text: string, row: OptionRow): PlainValue {
   const given = text.trim();
-  const refuse = (expected: string): never => {
-    const said = row.secret ? '' : ` ${excerpt(redact(given))}`;
+  const refuse = (expected: string, refused = given): never => {
+    const said = row.secret ? '' : ` ${excerpt(redactedValue(name, refused))}`;
     throw new Fault('config/invalid', `The option ${name} does not take the value${said}: expected ${expected}`);
   };
   const check = (one: string): string => {
-    if (row.pattern !== undefined && !row.pattern.test.test(one)) refuse(row.pattern.says);
+    if (row.pattern !== undefined && !row.pattern.test.test(one)) refuse(row.pattern.says, one);
     return one;
   };
   switch (row.type) {

@@ -5,9 +5,8 @@
  * sealed there (`secrets.ts`), URLs with a password too. A run keeps the snapshot that was taken when it started.
  */
 import { Fault } from '../core/fault.ts';
-import { redact } from '../core/redact.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot, STARTED } from './options/options.ts';
-import { findOption, parseOption } from './parse.ts';
+import { findOption, parseOption, redactedValue } from './parse.ts';
 import { isSealed, type SecretBox } from './secrets.ts';
 
 /** A small shared map with change notification: configuration for the whole fleet. */
@@ -231,9 +230,9 @@ const isSecret = (name: string): boolean =>
   (OPTION_NAMES as readonly string[]).includes(name) && optionRow(name as OptionName).secret === true;
 
 /** Whether the value is a secret, or a URL with a password. */
-const holdsSecret = (name: string, given: string): boolean => given !== '' && (isSecret(name) || redact(given) !== given);
+const holdsSecret = (name: string, given: string): boolean => given !== '' && (isSecret(name) || redactedValue(name, given) !== given);
 
-const shown = (name: string, given: string): string => (given !== '' && isSecret(name) ? '******' : redact(given));
+const shown = (name: string, given: string): string => (given !== '' && isSecret(name) ? '******' : redactedValue(name, given));
 
 /** Stored values from an older or newer version that this version does not accept are ignored: they must not stop the fleet. */
 function withStored(below: Snapshot, stored: Stored, opened: (name: OptionName, text: string) => string | undefined): Snapshot {

@@ -19,8 +19,26 @@ const secretIn = (ends: string): RegExp =>
 const SECRET = secretIn('&#\\s');
 const SECRET_OF_JDBC = secretIn('&\\s');
 
-/** The text without passwords of URLs, without private keys, and without values of parameters that have secret-looking names. */
+/** The fragment of a text that is a URL as a whole. No server gets it, so some links carry a key there. */
+const FRAGMENT = /^((?:https?|s3|jdbc:[\w:]+):\/\/[^\s#]*#)(?!sha256=)\S+$/i;
+
+/** As `splitSheet` has it. */
+const SHEET = /^[^#]*\.(?:xlsx|xlsm|xlsb|xls|ods)(?:\.gz|\.zip)?(?:\?[^#]*)?#/i;
+
+/**
+ * An address, or a text with addresses, without what `redactText` hides. An address alone loses its fragment as well, which may be a key as a
+ * whole, unless it names a sheet of a workbook or the digest of a file.
+ */
 export function redact(text: string): string {
+  const hidden = redactText(text);
+  return SHEET.test(hidden) ? hidden : hidden.replace(FRAGMENT, `$1${HIDDEN}`);
+}
+
+/**
+ * The text without passwords of URLs, without private keys, and without values of parameters that have secret-looking names. IRIs stay as
+ * they are.
+ */
+export function redactText(text: string): string {
   const secret = /jdbc:/i.test(text) ? SECRET_OF_JDBC : SECRET;
   return text
     .replace(PRIVATE_KEY, HIDDEN)

@@ -5,7 +5,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { excerpt, Fault } from './fault.ts';
 import { nearest } from './nearest.ts';
-import { redact } from './redact.ts';
+import { redactText } from './redact.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -149,7 +149,7 @@ const hintOf = (data: unknown, allowed: readonly unknown[]): string | undefined 
 
 /** A value for a message: what secrets texts have is hidden. */
 function shown(value: unknown): string {
-  if (typeof value === 'string') return excerpt(redact(value));
+  if (typeof value === 'string') return excerpt(redactText(value));
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';
   return typeof value === 'number' ? `the number ${value}` : String(value);

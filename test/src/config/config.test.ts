@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { type ConfigDocument, configDocument, type DocumentService } from '../../../src/config/document.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, optionRow } from '../../../src/config/options/options.ts';
-import { findOption, parseOption, readEnvironment } from '../../../src/config/parse.ts';
+import { findOption, parseOption, readEnvironment, redactedValue } from '../../../src/config/parse.ts';
 import { openConfig, type SharedSettings } from '../../../src/config/store.ts';
 import { Fault } from '../../../src/core/fault.ts';
+import { FORMATS, INPUT_FORMATS, splitSheet } from '../../../src/core/input/formats.ts';
 import { redact } from '../../../src/core/redact.ts';
 import { Secret } from '../../../src/core/secret.ts';
 
@@ -71,6 +72,7 @@ describe('parsing', () => {
     ['QUEUE_URL', 'redis://localhost:6379/1', 'redis://localhost:6379/1'],
     ['BASE_IRI', '', undefined],
     ['ON_ERROR', 'quarantine', 'quarantine'],
+    ['UPDATE_GRAPHS', 'http://e.org/g#1, urn:x:y,default', ['http://e.org/g#1', 'urn:x:y', 'default']],
     ['API_TOKENS', 'ops:operator:abc', [new Secret('ops:operator:abc')]],
   ])('reads %s from %j', (name, text, value) => {
     expect(parseOption(name, text)).toEqual(value);
@@ -85,6 +87,11 @@ describe('parsing', () => {
     ['QUEUE_PREFIX', 'a b', /letters/],
     ['SWITCHED_OFF_ACTIVITIES', 'main,all', /execution/],
     ['OUTPUT_DIR_URL', '/a directory', /without spaces/],
+    ['UPDATE_GRAPHS', 'http://e.org/g, graphs/one', /value "graphs\/one": expected for each graph an absolute IRI/],
+    ['UPDATE_GRAPHS', '<http://e.org/g>', /without angle brackets/],
+    ['UPDATE_GRAPHS', 'Default', /or default/],
+    ['SKOLEM_BASE_IRI', 'genid/', /an absolute IRI/],
+    ['BASE_IRI', '//host/base/', /an absolute IRI/],
   ])('refuses for %s the text %j', (name, text, expected) => {
     const fault = faultOf(() => parseOption(name, text));
     expect(fault.code).toBe('config/invalid');
@@ -187,15 +194,42 @@ describe('the document', () => {
     ['postgres://u:p:w@host/db', 'postgres://u:******@host/db'],
     ['jdbc:mysql://host/db?user=u&password=p', 'jdbc:mysql://host/db?user=u&password=******'],
     ['http://host/a:b@c', 'http://host/a:b@c'],
-    ['https://host/x#access_token=abc&state=1', 'https://host/x#access_token=******&state=1'],
-    ['https://host/x?a=1#sig=abc', 'https://host/x?a=1#sig=******'],
+    ['https://host/x#access_token=abc&state=1', 'https://host/x#******'],
+    ['https://host/x?a=1#sig=abc', 'https://host/x?a=1#******'],
+    ['https://host/file/7#Kd83-jsH2', 'https://host/file/7#******'],
+    ['s3://bucket/people.csv#Kd83', 's3://bucket/people.csv#******'],
+    ['jdbc:postgresql://host/db?user=u#Kd83', 'jdbc:postgresql://host/db?user=u#******'],
+    ['https://host/onto#', 'https://host/onto#'],
+    ['https://host/book.xlsx?v=2#Staff!B3:F20', 'https://host/book.xlsx?v=2#Staff!B3:F20'],
+    ['https://host/book.ods#Costs%202026', 'https://host/book.ods#Costs%202026'],
+    ['https://host/book.xls.csv#Staff', 'https://host/book.xls.csv#******'],
+    ['s3://bucket/book.xlsb.zip#2', 's3://bucket/book.xlsb.zip#2'],
+    ['https://host/f.jar#sha256=abc', 'https://host/f.jar#sha256=abc'],
+    ['people.csv#Kd83', 'people.csv#Kd83'],
     ['book.xlsx#Sheet 1', 'book.xlsx#Sheet 1'],
+    ['The property http://w3id.org/rml/core#source is twice', 'The property http://w3id.org/rml/core#source is twice'],
+    ['see https://host/x#token=abc', 'see https://host/x#token=******'],
     ['jdbc:oracle:thin:scott/tiger@//h:1521/s', 'jdbc:oracle:thin:scott/******@//h:1521/s'],
     ['jdbc:oracle:thin:scott/ti@ger/x@(DESCRIPTION=(ADDRESS=(HOST=h)))', 'jdbc:oracle:thin:scott/******@(DESCRIPTION=(ADDRESS=(HOST=h)))'],
     ['jdbc:oracle:thin:@//h:1521/s', 'jdbc:oracle:thin:@//h:1521/s'],
   ])('shows %s as %s', (url, shown) => {
     expect(redact(url)).toBe(shown);
   });
+});
+
+test.each(INPUT_FORMATS.flatMap((format) => FORMATS[format].extensions))(
+  'the sheet of a workbook is shown, and no other fragment: .%s',
+  (ending) => {
+    const url = `https://host/a.${ending}#Staff`;
+    expect(redact(url)).toBe(splitSheet(url).sheet === undefined ? `https://host/a.${ending}#******` : url);
+  },
+);
+
+test('options that name no place keep the fragments of IRIs', () => {
+  expect([redactedValue('SKOLEM_BASE_IRI', 'http://e.org/#b-'), redactedValue('MAPPINGS_DIR_URL', 'http://e.org/#b')]).toEqual([
+    'http://e.org/#b-',
+    'http://e.org/#******',
+  ]);
 });
 
 describe('the store', () => {

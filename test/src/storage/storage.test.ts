@@ -304,7 +304,7 @@ test.each([
 
 test.each([
   ['http://ada:s3cr:et@host/x', 'http://ada:******@host/x'],
-  ['https://h/x?a=1&X-Amz-Signature=abc&token=t#f', 'https://h/x?a=1&X-Amz-Signature=******&token=******#f'],
+  ['https://h/x?a=1&X-Amz-Signature=abc&token=t#f', 'https://h/x?a=1&X-Amz-Signature=******&token=******#******'],
   ['jdbc:postgresql://h/db?user=u&password=p', 'jdbc:postgresql://h/db?user=u&password=******'],
   ['jdbc:sqlserver://h;user=u;password=p;x=1', 'jdbc:sqlserver://h;user=u;password=******;x=1'],
   ['/plain/path.csv', '/plain/path.csv'],
