@@ -201,7 +201,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     folders: {
       options: 'the table',
     },
-    uses: ['src/core', 'src/storage', 'src/sinks/sink.ts', 'src/targets/target.ts'],
+    uses: ['src/core', 'src/nquads/check.ts', 'src/storage', 'src/sinks/sink.ts', 'src/targets/target.ts'],
   },
   'src/run': {
     purpose: 'Carries out a plan: inputs, compiled rules, joins, distinctness, threads and slices.',

@@ -2,7 +2,7 @@
 import { OUTPUT_FORMATS, RDF_VERSIONS } from '../../sinks/sink.ts';
 import { isLogin, LOGIN_FORM } from '../../storage/logins.ts';
 import { RETENTION_LIMIT } from './patterns.ts';
-import { noList, noNumber, none, type OptionRow } from './row.ts';
+import { ABSOLUTE_IRI, noList, noNumber, none, type OptionRow } from './row.ts';
 
 export const MAPPING_OPTIONS = {
   ON_ERROR: {
@@ -154,6 +154,7 @@ export const MAPPING_OPTIONS = {
     default: none,
     live: true,
     scope: 'transformer',
+    pattern: ABSOLUTE_IRI,
     summary: 'Base of relative IRIs of triples maps without `rml:baseIRI`. Absent: `http://example.com/base/`.',
   },
   MAX_RECORD_BYTES: {

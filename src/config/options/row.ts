@@ -1,4 +1,6 @@
 /** What a row of the table of options says of an option. */
+import { toBytes } from '../../core/text.ts';
+import { iriProblem } from '../../nquads/check.ts';
 
 export type OptionType = 'string' | 'boolean' | 'integer' | 'enum' | 'url' | 'list';
 
@@ -37,6 +39,12 @@ interface Row {
 
 /** Either it may be changed on a running instance, or it is read once, at start, and the row says why. */
 export type OptionRow = Row & ({ readonly live: true; readonly start?: undefined } | { readonly live?: undefined; readonly start: string });
+
+export const isAbsoluteIri = (text: string): boolean => iriProblem(toBytes(text)) === undefined;
+export const ABSOLUTE_IRI = {
+  test: { test: isAbsoluteIri },
+  says: 'an absolute IRI, without angle brackets',
+};
 
 /** Defaults of options that may be absent, with the types of their values. */
 export const none = undefined as string | undefined;

@@ -1,7 +1,7 @@
 /** Options of property graphs and of the graph writer. */
 import { GRAPH_HEADERS } from '../../sinks/sink.ts';
 import { TARGET_TYPES, UPDATE_SCOPES, WRITE_MODES } from '../../targets/target.ts';
-import { noList, noNumber, none, type OptionRow } from './row.ts';
+import { ABSOLUTE_IRI, isAbsoluteIri, noList, noNumber, none, type OptionRow } from './row.ts';
 
 export const WRITER_OPTIONS = {
   PROPERTY_GRAPH_MODE: {
@@ -143,6 +143,10 @@ export const WRITER_OPTIONS = {
     default: noList,
     live: true,
     scope: 'writer',
+    pattern: {
+      test: { test: (graph: string) => graph === 'default' || isAbsoluteIri(graph) },
+      says: `for each graph ${ABSOLUTE_IRI.says}, or default`,
+    },
     summary:
       'With UPDATE_SCOPE=graph: IRIs of graphs for which the files of each update stand. One of which they have no statement becomes empty; `default` is the default graph. The field `graphs` of a request names others for its run.',
   },
@@ -161,6 +165,7 @@ export const WRITER_OPTIONS = {
     default: 'http://quadmill.invalid/.well-known/genid/',
     live: true,
     scope: 'writer',
+    pattern: ABSOLUTE_IRI,
     summary: 'Prefix of the IRIs of blank nodes.',
   },
   MAX_REJECTED_STATEMENTS: {
