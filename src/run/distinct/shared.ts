@@ -6,10 +6,15 @@
  * another as they do in one thread: the first one remembers its objects before another thread can compare its own with them. A shard without
  * memory is frozen for all threads, and for good: a key that it does not have is undecided wherever it comes again.
  *
- * A thread that holds the lock of a subject takes locks of statements, one at a time, and never the lock of another subject: no threads wait
- * for each other in a circle. All memory is written and read under locks, which order it.
+ * **No deadlock.** A lock has one of three ranks: that of a subject's shard, that of a shard of statements, that of the free indexes. A thread takes
+ * a lock while it holds locks of lower ranks alone: subjects are entered one at a time, each is left before the next one is entered, and the
+ * other locks are taken and released within one call. So locks alone form no circle. The holder of a subject waits for one thing that is no lock: the
+ * lines of a record with very many statements are written while they are made, so its thread waits until the writing thread has given a buffer
+ * back, or has stored undecided statements. The writing thread takes no lock, so it gets there. If a thread ends while it holds a lock,
+ * the writing thread receives the event and terminates the threads that wait.
+ *
+ * All memory is written and read under locks, which order it.
  */
-import { Fault } from '../../core/fault.ts';
 import { h3, hash } from '../../core/hash.ts';
 import {
   HashSet,
@@ -64,18 +69,15 @@ export class SharedMemory {
   readonly words: Uint32Array;
   readonly #waits: Int32Array;
   readonly #budget: MemoryBudget;
-  readonly #lockSeconds: number;
 
   /**
    * @param buffer of `reserve`; the same in all threads
    * @param budget one from which all threads take
-   * @param lockSeconds how long this thread waits for a lock; none may be held longer then, unless its thread is gone
    */
-  constructor(buffer: SharedArrayBuffer, budget: MemoryBudget, lockSeconds = Number.POSITIVE_INFINITY) {
+  constructor(buffer: SharedArrayBuffer, budget: MemoryBudget) {
     this.words = new Uint32Array(buffer);
     this.#waits = new Int32Array(buffer);
     this.#budget = budget;
-    this.#lockSeconds = lockSeconds;
   }
 
   /** @param tables number of tables that will be opened in it, at most */
@@ -137,17 +139,7 @@ export class SharedMemory {
 
   lock(at: number): void {
     for (let spins = 0; Atomics.compareExchange(this.words, at, 0, 1) !== 0; spins++) {
-      if (spins < SPINS) continue;
-      this.#wait(at);
-      spins = 0;
-    }
-  }
-
-  /** Until the lock seems to be free. @throws Fault run/lost */
-  #wait(at: number): void {
-    const end = performance.now() + this.#lockSeconds * 1000;
-    while (Atomics.wait(this.#waits, at, 1, WAIT_MS) !== 'not-equal') {
-      if (performance.now() > end) throw new Fault('run/lost', 'A mapping thread of the run ended while it compared statements');
+      if (spins >= SPINS) Atomics.wait(this.#waits, at, 1, WAIT_MS);
     }
   }
 

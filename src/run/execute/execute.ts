@@ -30,8 +30,6 @@ import { openTextFormats } from './text-formats.ts';
 const PIECE_CHARACTERS = 1 << 15;
 /** Interval at which the loop yields to the event loop: timers, aborts and messages would starve otherwise. */
 const TURN_MS = 25;
-/** As `TURN_MS`, where other threads wait for their lines to be written. */
-const SHARED_TURN_MS = 3;
 const PROGRESS_MS = 100;
 /** Number of pieces, pairs and records that are made before a check whether something must be written. */
 const PIECES = 4;
@@ -62,14 +60,6 @@ export interface ScanPart extends Pick<SliceScan, 'range'> {
   readonly labels: Labels;
 }
 
-/** How a thread goes on beside others that share its tables. */
-export interface Turns {
-  /** Between two records. undefined: there is nothing to wait for. */
-  pause(): Promise<void> | undefined;
-  /** Around a record whose lines are written while they are made: it has the lock of a table meanwhile. */
-  long(act: () => Promise<void>): Promise<void>;
-}
-
 export class Execution {
   records = 0;
   rejected = 0;
@@ -90,8 +80,6 @@ export class Execution {
   readonly #reified: ReifiedLines | undefined;
   readonly #sink: Pick<QuadSink, 'write' | 'rollOver'>;
   readonly #hooks: RunHooks;
-  readonly #turns: Turns | undefined;
-  readonly #turnMs: number;
   readonly #signal: AbortSignal;
   readonly #maxRecords: number;
   /** Records of each iteration that triples maps have. */
@@ -132,7 +120,6 @@ export class Execution {
     spill: Spill,
     sink: Pick<QuadSink, 'write' | 'rollOver'>,
     hooks: RunHooks,
-    turns?: Turns,
   ) {
     this.#request = request;
     this.#plan = plan;
@@ -142,8 +129,6 @@ export class Execution {
     this.#reified = request.rdf === '1.2' ? new ReifiedLines(state, spill.space) : undefined;
     this.#sink = sink;
     this.#hooks = hooks;
-    this.#turns = turns;
-    this.#turnMs = turns === undefined ? TURN_MS : SHARED_TURN_MS;
     this.#signal = hooks.signal ?? new AbortController().signal;
     this.#maxRecords = boundOf(request.limits.records);
     this.#firstRecords = request.firstRecords ?? Number.POSITIVE_INFINITY;
@@ -392,12 +377,7 @@ export class Execution {
   }
 
   /** The lines of a record with very many of them, or entries of a build side. */
-  #takeTime(pieces: Iterable<string>): Promise<void> {
-    const take = (): Promise<void> => this.#take(pieces);
-    return this.#turns === undefined ? take() : this.#turns.long(take);
-  }
-
-  async #take(pieces: Iterable<string>): Promise<void> {
+  async #takeTime(pieces: Iterable<string>): Promise<void> {
     for (const lines of pieces) {
       if (lines !== '') this.#pieces.push(lines);
       if (this.#due) await this.#yieldToEventLoop();
@@ -516,10 +496,8 @@ export class Execution {
     }
     if (this.#pieces.length > 0) await this.#write();
     await this.#spill.space.flush();
-    const paused = this.#turns?.pause();
-    if (paused !== undefined) await paused;
     const now = performance.now();
-    if (now - this.#turnAt < this.#turnMs) return;
+    if (now - this.#turnAt < TURN_MS) return;
     this.#turnAt = now;
     this.#progress(false);
     await new Promise((resolve) => setImmediate(resolve));

@@ -19,7 +19,7 @@ import type { DocumentPlace } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { reportsOf } from '../report.ts';
 import type { ByteSlice, KeyRange, RunHooks, RunReport, RunRequest, SliceScan } from '../request.ts';
-import { Execution, type Turns } from './execute.ts';
+import { Execution } from './execute.ts';
 import { openFileScan } from './open-scan.ts';
 import { inTime, recordsRead } from './preview.ts';
 
@@ -41,8 +41,6 @@ export interface Shared {
   readonly budget: MemoryBudget;
   /** Tables of all threads that execute scans of a group. */
   readonly tables?: SharedTables | undefined;
-  /** Of the thread among those that share the tables. */
-  readonly turns?: Turns | undefined;
   /** Join indexes that are filled before. */
   readonly joins?: Pick<RunState, 'joinIndexes' | 'complete'> | undefined;
 }
@@ -96,7 +94,7 @@ export async function executeScans(
   };
   const numbering = new Numbering(space, budget, labels.values, labelSeed(labels.values), seed ^ 0x68e31da4);
   const collected: CollectState = { ...state, space, numbering, waiting: [] };
-  const execution = new Execution(request, plan, state, collected, { space, lines, subjects }, sink, hooks, shared?.turns);
+  const execution = new Execution(request, plan, state, collected, { space, lines, subjects }, sink, hooks);
   const limit = hooks.limit && {
     ...hooks.limit,
     late: (input: string): void => {

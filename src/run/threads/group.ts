@@ -37,20 +37,18 @@ export class GroupTables {
   /**
    * @param plan its triples maps have the same numbers in all threads
    * @param send sends what the tables could not decide; see `UndecidedSender`
-   * @param lockSeconds of `SharedMemory`
    */
   constructor(
     { index, seed, memory }: SharedGroup,
     plan: Plan,
     budget: MemoryBudget,
     send: (lines: string, subjects: string) => Promise<void>,
-    lockSeconds?: number,
   ) {
     this.#budget = budget;
     this.sender = new UndecidedSender(send);
     this.#index = index;
     this.number(plan);
-    this.#tables = openTables(new SharedMemory(memory, budget, lockSeconds), seed, this.#numbers, this.sender);
+    this.#tables = openTables(new SharedMemory(memory, budget), seed, this.#numbers, this.sender);
   }
 
   /** Has scans of the plan use the tables that those of an earlier one use. */

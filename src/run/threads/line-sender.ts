@@ -10,8 +10,7 @@ export class LineSender {
   #buffer: Buffer | undefined;
   #used = 0;
   #buffers = 0;
-  #onFree: (() => void) | undefined;
-  #failure: unknown;
+  #onFree: () => void = () => undefined;
 
   /** @param send gives a buffer away until `free` */
   constructor(send: (bytes: Uint8Array) => void) {
@@ -64,13 +63,7 @@ export class LineSender {
   free(buffer: ArrayBuffer): void {
     if (buffer.byteLength === BUFFER_BYTES) this.#free.push(Buffer.from(buffer));
     else this.#buffers--;
-    this.#onFree?.();
-  }
-
-  /** No buffer comes back any more: what waits for one fails. */
-  fail(error: unknown): void {
-    this.#failure = error;
-    this.#onFree?.();
+    this.#onFree();
   }
 
   #give(): void {
@@ -91,12 +84,9 @@ export class LineSender {
     return this.#free.pop() as Buffer;
   }
 
-  async #freed(): Promise<void> {
-    if (this.#failure === undefined) {
-      await new Promise<void>((resolve) => {
-        this.#onFree = resolve;
-      });
-    }
-    if (this.#failure !== undefined) throw this.#failure;
+  #freed(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onFree = resolve;
+    });
   }
 }

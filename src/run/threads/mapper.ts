@@ -1,4 +1,4 @@
-/** Executes units of a run, one after the other: in a thread, or in the one that writes. */
+/** In a thread: executes units of a run, one after the other. */
 import type { Plan } from '../../plan/plan.ts';
 import { type MemoryBudget, ReservedBudget } from '../distinct/distinct.ts';
 import { withKeys } from '../execute/file-keys.ts';
@@ -7,7 +7,6 @@ import type { PreparedRun } from '../prepare/prepare.ts';
 import type { RunHooks, RunRequest } from '../request.ts';
 import { GroupTables, mapsAlone } from './group.ts';
 import { LineSender } from './line-sender.ts';
-import type { TurnsOfThread } from './long-records.ts';
 import type { FromMapper, SharedGroup, ToMapper, Unit } from './messages.ts';
 
 export interface MapperOptions {
@@ -15,10 +14,6 @@ export interface MapperOptions {
   readonly snapshots: Readonly<Record<string, string>>;
   /** From which all threads take. */
   readonly budget: MemoryBudget;
-  readonly turns: TurnsOfThread;
-  readonly signal?: AbortSignal;
-  /** Of `SharedMemory`. undefined: without end, since another thread may end this one. */
-  readonly lockSeconds?: number;
 }
 
 export class Mapper {
@@ -30,9 +25,8 @@ export class Mapper {
   readonly #hooks: RunHooks;
   readonly #lines: LineSender;
   readonly #groups = new Map<number, GroupTables>();
-  /** Settle when what was undecided has been stored. */
-  #stored: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined;
-  #failure: unknown;
+  /** What was undecided has been stored. */
+  #stored: () => void = () => undefined;
 
   constructor(
     request: RunRequest,
@@ -49,7 +43,6 @@ export class Mapper {
       progress: (progress) => say({ kind: 'progress', progress }),
       reject: (rejection) => say({ kind: 'rejection', rejection }),
       loss: () => say({ kind: 'loss' }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
     };
     this.#lines = new LineSender((bytes) => say({ kind: 'lines', bytes }, [bytes.buffer as ArrayBuffer]));
   }
@@ -64,7 +57,7 @@ export class Mapper {
         for (const tables of this.#groups.values()) tables.number(this.#maps);
         return;
       case 'written':
-        if (message.buffer === undefined) this.#stored?.resolve();
+        if (message.buffer === undefined) this.#stored();
         else this.#lines.free(message.buffer);
         return;
       case 'build': {
@@ -79,28 +72,19 @@ export class Mapper {
     }
   }
 
-  /** Lets nothing wait any more for what was sent. */
-  fail(error: unknown): void {
-    this.#failure = error;
-    this.#lines.fail(error);
-    this.#stored?.reject(error);
-  }
-
   #tablesOf(group: SharedGroup): GroupTables {
-    const { budget, lockSeconds } = this.#options;
     const send = (lines: string, subjects: string): Promise<void> =>
-      new Promise((resolve, reject) => {
-        if (this.#failure !== undefined) throw this.#failure;
-        this.#stored = { resolve, reject };
+      new Promise((resolve) => {
+        this.#stored = resolve;
         this.#say({ kind: 'undecided', group: group.index, lines, subjects });
       });
-    const tables = this.#groups.get(group.index) ?? new GroupTables(group, this.#maps, budget, send, lockSeconds);
+    const tables = this.#groups.get(group.index) ?? new GroupTables(group, this.#maps, this.#options.budget, send);
     this.#groups.set(group.index, tables);
     return tables;
   }
 
   async #execute(unit: Unit): Promise<ScansResult> {
-    const { budget, turns } = this.#options;
+    const { budget } = this.#options;
     // What is left of indexes and sets when the unit ends goes back to the other threads.
     const own = new ReservedBudget(0, budget);
     const { group, scans } = unit;
@@ -109,8 +93,8 @@ export class Mapper {
     else {
       const tables = this.#tablesOf(group);
       const prepared = { ...this.#prepared, plan: this.#maps };
-      const shared = { ...tables.shared, budget: own, turns };
-      result = await turns.mapping(() => executeScans(this.#sliceOf(unit), prepared, scans, this.#lines, this.#hooks, shared));
+      const shared = { ...tables.shared, budget: own };
+      result = await executeScans(this.#sliceOf(unit), prepared, scans, this.#lines, this.#hooks, shared);
       await tables.sender.flush();
     }
     own.release();

@@ -56,11 +56,7 @@ export type ToMapper =
   /** The lines have been written, and the buffer is free; undefined: what was undecided has been stored. */
   | { readonly kind: 'written'; readonly buffer: ArrayBuffer | undefined };
 
-export type ToThread =
-  | ToMapper
-  /** The thread may begin its long record: see `LongRecords`. */
-  | { readonly kind: 'long' }
-  | { readonly kind: 'end' };
+export type ToThread = ToMapper | { readonly kind: 'end' };
 
 export type FromMapper =
   | ({ readonly kind: 'built' } & BuiltSides)
@@ -80,6 +76,4 @@ export type FromThread =
   | { readonly kind: 'ready' }
   /** What the thread holds: its heap, and buffers beside it that no other thread has. */
   | { readonly kind: 'memory'; readonly bytes: number }
-  /** The thread asks to begin a long record, or has made it: see `LongRecords`. */
-  | { readonly kind: 'long'; readonly begins: boolean }
   | { readonly kind: 'failed'; readonly fault: FaultData };

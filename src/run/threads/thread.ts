@@ -4,7 +4,6 @@ import { Fault } from '../../core/fault.ts';
 import { unpackSecrets } from '../../core/secret.ts';
 import { SharedBudget } from '../distinct/distinct.ts';
 import { prepareRun } from '../prepare/prepare.ts';
-import { AskedTurns } from './long-records.ts';
 import { Mapper } from './mapper.ts';
 import type { FromThread, ThreadData, ToThread } from './messages.ts';
 
@@ -22,15 +21,10 @@ async function start(port: MessagePort, { request: packed, snapshots, digest, bu
     const request = unpackSecrets(packed);
     const prepared = await prepareRun(request, undefined, snapshots);
     if (prepared.digest !== digest) throw new Fault('run/lost', 'The mapping or the tables that it reads have changed since the run began');
-    const turns = new AskedTurns(
-      () => say({ kind: 'long', begins: true }),
-      () => say({ kind: 'long', begins: false }),
-    );
     const budget = new SharedBudget(request.memoryBudgetBytes, buffer);
-    const mapper = new Mapper(request, prepared, { digest, snapshots, budget, turns }, say);
+    const mapper = new Mapper(request, prepared, { digest, snapshots, budget }, say);
     port.on('message', (message: ToThread) => {
-      if (message.kind === 'long') turns.begin();
-      else if (message.kind === 'end') prepared.close().then(() => port.close(), fail);
+      if (message.kind === 'end') prepared.close().then(() => port.close(), fail);
       else mapper.hear(message).catch(fail);
     });
     setInterval(() => {

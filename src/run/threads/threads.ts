@@ -1,4 +1,4 @@
-/** Executes a run in several threads: all map, and this one writes their output, in order of arrival. */
+/** Executes a run in several threads: they map, and this one writes their output, in order of arrival. */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resourceLimits, type WorkerOptions } from 'node:worker_threads';
@@ -8,15 +8,14 @@ import { packSecrets } from '../../core/secret.ts';
 import { MemoryBudget, SharedBudget } from '../distinct/distinct.ts';
 import { SharedMemory } from '../distinct/shared.ts';
 import { spillName } from '../distinct/spill.ts';
-import { type FoundKeys, withKeys } from '../execute/file-keys.ts';
+import type { FoundKeys } from '../execute/file-keys.ts';
 import type { LineSink } from '../execute/outputs.ts';
 import type { ScansResult } from '../execute/scans.ts';
 import { isParquet } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { commonFaults, limitWarnings, rejectedTooMany, warningsOf } from '../report.ts';
 import type { JoinReport, Progress, RunHooks, RunRequest } from '../request.ts';
-import { LongRecords } from './long-records.ts';
-import { type Member, MemberHere, MemberThread } from './members.ts';
+import { MemberThread } from './members.ts';
 import type { FromThread, SharedGroup, ThreadData, Unit } from './messages.ts';
 import { Undecided } from './undecided.ts';
 import { type Division, divide, type GroupUnits } from './units.ts';
@@ -53,7 +52,7 @@ interface Queued extends GroupUnits {
   /** Units that were handed out and have not ended. */
   running: number;
   /** Threads whose join indexes are filled. */
-  readonly built: Set<Member>;
+  readonly built: Set<MemberThread>;
   spilled: boolean;
 }
 
@@ -68,16 +67,13 @@ export class RunThreads {
   readonly #budget: MemoryBudget;
   readonly #prepared: PreparedRun;
   readonly #threads: readonly MemberThread[];
-  readonly #turns = new LongRecords();
-  /** This thread, as soon as it maps. */
-  #here: MemberHere | undefined;
   readonly #queue: Queued[];
-  readonly #running = new Map<Member, Queued>();
-  readonly #idle = new Set<Member>();
+  readonly #running = new Map<MemberThread, Queued>();
+  readonly #idle = new Set<MemberThread>();
   readonly #results: { readonly index: number; readonly result: ScansResult }[] = [];
-  readonly #progress = new Map<Member, Progress>();
+  readonly #progress = new Map<MemberThread, Progress>();
   /** What the threads hold. */
-  readonly #held = new Map<Member, number>();
+  readonly #held = new Map<MemberThread, number>();
   /** Groups whose shared memory is not needed any more. */
   readonly #released = new Set<SharedGroup>();
   readonly #undecided = new Map<number, Undecided>();
@@ -91,12 +87,14 @@ export class RunThreads {
   #reject: (error: unknown) => void = () => undefined;
   readonly #cancel = (): void => this.#reject(cancelled());
   /** Buffers that wait to be written. */
-  #full: { readonly member: Member; readonly bytes: Uint8Array }[] = [];
+  #full: { readonly member: MemberThread; readonly bytes: Uint8Array }[] = [];
   /** Of `execute`. */
   #sink: LineSink | undefined;
   #rejected = 0;
   /** Records of which statements were left out. */
   #losses = 0;
+  /** This thread looks for keys. */
+  #looks = false;
   #isEnded = false;
   #writing: Promise<void> = Promise.resolve();
 
@@ -119,7 +117,7 @@ export class RunThreads {
     const workerData: ThreadData = { request: packSecrets(request), snapshots: division.snapshots, digest, budget };
     // Those of a thread that has limits have the same ones.
     const options = { workerData, ...(resourceLimits?.maxOldGenerationSizeMb === undefined ? {} : { resourceLimits }) };
-    this.#threads = Array.from({ length: division.threads - 1 }, () => this.#startThread(options));
+    this.#threads = Array.from({ length: division.threads }, () => this.#startThread(options));
   }
 
   #startThread(options: WorkerOptions): MemberThread {
@@ -130,16 +128,7 @@ export class RunThreads {
     return thread;
   }
 
-  #startHere(prepared: PreparedRun): MemberHere {
-    const options = { snapshots: this.#division.snapshots, budget: this.#budget, turns: this.#turns, signal: this.#hooks.signal };
-    const here: MemberHere = new MemberHere(this.#request, prepared, options, {
-      hear: (message) => this.#receive(here, message),
-      fail: this.#reject,
-    });
-    return here;
-  }
-
-  #receive(member: Member, message: FromThread): void {
+  #receive(member: MemberThread, message: FromThread): void {
     try {
       this.#hear(member, message);
       if (this.#isDone) this.#resolve();
@@ -183,22 +172,18 @@ export class RunThreads {
   }
 
   async #begin(keys: FoundKeys | Look, signal: AbortSignal): Promise<void> {
-    if (typeof keys !== 'function') this.#mapHere(keys);
-    const looked = typeof keys === 'function' ? keys(signal).then((found) => this.#mapHere(found)) : undefined;
+    if (typeof keys !== 'function') this.#useKeys(keys);
+    const looked = typeof keys === 'function' ? keys(signal).then((found) => this.#useKeys(found)) : undefined;
+    this.#looks = looked !== undefined;
     await Promise.all([looked?.catch(this.#reject), this.#supply().catch(this.#reject)]);
     if (this.#isDone) this.#resolve();
   }
 
-  /** From now on this thread maps, too, and all rely on what was found. */
-  #mapHere(keys: FoundKeys): void {
-    if (this.#isEnded) return;
+  /** All threads rely on what was found from now on. */
+  #useKeys(keys: FoundKeys): void {
     for (const thread of this.#threads) thread.send({ kind: 'keys', keys });
-    this.#here = this.#startHere(withKeys(this.#prepared, keys));
-    this.#assign(this.#here);
-  }
-
-  get #members(): readonly Member[] {
-    return this.#here === undefined ? this.#threads : [...this.#threads, this.#here];
+    this.#looks = false;
+    this.#wake();
   }
 
   get #isDone(): boolean {
@@ -233,8 +218,6 @@ export class RunThreads {
     this.#isEnded = true;
     this.#hooks.signal?.removeEventListener('abort', this.#cancel);
     await this.#division.close();
-    // This one first: a thread that is ended may have a lock that it waits for.
-    await this.#here?.end(cancelled());
     await Promise.all(this.#threads.map((thread) => thread.end()));
     for (const undecided of this.#undecided.values()) await undecided.remove();
     const { spillDirectory, runId } = this.#request;
@@ -243,7 +226,7 @@ export class RunThreads {
     await Promise.all(own.map((name) => rm(join(spillDirectory, name), { recursive: true, force: true })));
   }
 
-  #hear(member: Member, message: FromThread): void {
+  #hear(member: MemberThread, message: FromThread): void {
     switch (message.kind) {
       case 'ready':
         this.#assign(member);
@@ -257,10 +240,6 @@ export class RunThreads {
         this.#results.push(message);
         this.#progress.delete(member);
         this.#done(member);
-        return;
-      case 'long':
-        if (message.begins) this.#turns.ask(() => (member as MemberThread).send({ kind: 'long' }));
-        else this.#turns.end();
         return;
       case 'failed':
         this.#reject(Fault.from(message.fault));
@@ -299,7 +278,7 @@ export class RunThreads {
     if (this.#rejected + this.#losses > maxRejected) this.#reject(rejectedTooMany(maxRejected, this.#losses > 0));
   }
 
-  /** Writes all that came while other buffers were written: each write ends with a turn of the event loop, and this thread maps meanwhile. */
+  /** Writes all that came while other buffers were written. */
   async #writeFull(): Promise<void> {
     const full = this.#full;
     this.#full = [];
@@ -323,7 +302,7 @@ export class RunThreads {
   }
 
   /** Gives the thread its next work. It is idle if there is none, or none yet. */
-  #assign(member: Member): void {
+  #assign(member: MemberThread): void {
     const [next] = this.#queue;
     if (next === undefined) {
       this.#idle.add(member);
@@ -339,7 +318,7 @@ export class RunThreads {
       }
       return;
     }
-    const unit = this.#isAhead(member, next) ? next.waiting.shift() : undefined;
+    const unit = this.#running.size < this.#mostRunning ? next.waiting.shift() : undefined;
     if (unit === undefined) {
       this.#idle.add(member);
       return;
@@ -351,12 +330,12 @@ export class RunThreads {
     member.send({ kind: 'unit', unit });
   }
 
-  /** While this thread cuts a document, it maps only if there is enough to do for the others meanwhile. */
-  #isAhead(member: Member, { isComplete, waiting }: Queued): boolean {
-    return member !== this.#here || isComplete || waiting.length > this.#threads.length;
+  /** While this thread looks for keys, it computes in place of one that maps: what is mapped meanwhile compares all subjects. */
+  get #mostRunning(): number {
+    return this.#looks ? this.#threads.length - 1 : this.#threads.length;
   }
 
-  #built(member: Member, spilled: boolean): void {
+  #built(member: MemberThread, spilled: boolean): void {
     const next = this.#queue[0] as Queued;
     next.built.add(member);
     next.spilled ||= spilled;
@@ -371,7 +350,7 @@ export class RunThreads {
     else this.#wake();
   }
 
-  #done(member: Member): void {
+  #done(member: MemberThread): void {
     const ended = this.#running.get(member) as Queued;
     this.#running.delete(member);
     ended.running--;
@@ -389,7 +368,7 @@ export class RunThreads {
   /** No thread uses the tables and indexes of the group any more. */
   #release(group: SharedGroup): void {
     this.#released.add(group);
-    for (const one of this.#members) one.send({ kind: 'drop', group: group.index });
+    for (const thread of this.#threads) thread.send({ kind: 'drop', group: group.index });
     new SharedMemory(group.memory, this.#budget).release();
   }
 

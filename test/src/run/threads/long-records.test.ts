@@ -7,75 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { executeRun } from '../../../../src/run/run.ts';
-import { LongRecords } from '../../../../src/run/threads/long-records.ts';
 import type { QuadSink } from '../../../../src/sinks/sink.ts';
-
-describe('turns', () => {
-  test('another thread begins when this one is between two records, which waits until the other one ends', async () => {
-    const turns = new LongRecords();
-    const events: string[] = [];
-    await turns.mapping(async () => {
-      expect(turns.pause()).toBeUndefined();
-      turns.ask(() => events.push('begun'));
-      await turn();
-      expect(events).toEqual([]);
-      const paused = turns.pause()?.then(() => events.push('goes on'));
-      expect(events).toEqual(['begun']);
-      await turn();
-      expect(events).toEqual(['begun']);
-      turns.end();
-      await paused;
-      expect(events).toEqual(['begun', 'goes on']);
-      expect(turns.pause()).toBeUndefined();
-    });
-  });
-
-  test('one follows another, and this thread maps behind them', async () => {
-    const turns = new LongRecords();
-    const events: string[] = [];
-    turns.ask(() => events.push('first'));
-    turns.ask(() => events.push('second'));
-    const mapped = turns.mapping(async () => events.push('here'));
-    await turn();
-    expect(events).toEqual(['first']);
-    turns.end();
-    await turn();
-    expect(events).toEqual(['first', 'second']);
-    turns.end();
-    await mapped;
-    expect(events).toEqual(['first', 'second', 'here']);
-  });
-
-  test('a long record of this thread waits for one of another thread, and the other way round', async () => {
-    const turns = new LongRecords();
-    const events: string[] = [];
-    await turns.mapping(async () => {
-      await turns.long(async () => {
-        turns.ask(() => events.push('there'));
-        await turn();
-        // This thread makes the record itself, and does not wait.
-        expect(turns.pause()).toBeUndefined();
-        events.push('here');
-      });
-      expect(events).toEqual(['here']);
-      const next = turns.long(async () => void events.push('again'));
-      await turn();
-      expect(events).toEqual(['here', 'there']);
-      turns.end();
-      await next;
-      expect(events).toEqual(['here', 'there', 'again']);
-    });
-  });
-
-  test('what waits ends with the run', async () => {
-    const turns = new LongRecords();
-    turns.ask(() => undefined);
-    const waits = expect(turns.mapping(async () => undefined)).rejects.toThrow('ended');
-    turns.fail(new Error('ended'));
-    await waits;
-    await expect(turns.mapping(async () => undefined)).rejects.toThrow('ended');
-  });
-});
 
 describe('a run', () => {
   const RECORDS = 8;
@@ -98,7 +30,10 @@ describe('a run', () => {
   });
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  async function run(threads: number): Promise<{ readonly lines: number; readonly digest: string }> {
+  async function run(
+    threads: number,
+    memoryBudgetBytes = RUN_DEFAULTS.memoryBudgetBytes,
+  ): Promise<{ readonly lines: number; readonly digest: string }> {
     let lines = 0;
     const sum = Buffer.alloc(16);
     const sink: QuadSink = {
@@ -123,6 +58,7 @@ describe('a run', () => {
       spillDirectory: join(directory, 'spill'),
       threads,
       threadBytes: 200_000,
+      memoryBudgetBytes,
     };
     const { quads } = await executeRun(request, sink, {});
     expect(lines).toBe(quads);
@@ -134,5 +70,7 @@ describe('a run', () => {
     // Half of the values of a record are in the next one, which has the other subject.
     expect(one.lines).toBe(RECORDS * VALUES);
     for (const threads of [2, 3]) expect(await run(threads)).toEqual(one);
+    // Tables without memory: while a record is made, the writing thread also stores what is undecided of it.
+    expect(await run(3, 2 ** 16)).toEqual(one);
   }, 120_000);
 });

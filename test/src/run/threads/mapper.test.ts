@@ -7,7 +7,6 @@ import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { SharedBudget } from '../../../../src/run/distinct/distinct.ts';
 import { type FoundKeys, findKeyedMaps, NO_KEYS } from '../../../../src/run/execute/file-keys.ts';
 import { type PreparedRun, prepareRun } from '../../../../src/run/prepare/prepare.ts';
-import { AskedTurns } from '../../../../src/run/threads/long-records.ts';
 import { Mapper } from '../../../../src/run/threads/mapper.ts';
 import type { FromMapper, Unit } from '../../../../src/run/threads/messages.ts';
 import { divide } from '../../../../src/run/threads/units.ts';
@@ -59,15 +58,7 @@ async function mapped(ids: readonly string[], told: number, isFound: boolean): P
   const statements: string[] = [];
   const open = async (): Promise<{ readonly mapper: Mapper; readonly prepared: PreparedRun }> => {
     const prepared = await prepareRun(request, undefined);
-    const options = {
-      digest: prepared.digest,
-      snapshots: {},
-      budget: new SharedBudget(request.memoryBudgetBytes, buffer),
-      turns: new AskedTurns(
-        () => undefined,
-        () => undefined,
-      ),
-    };
+    const options = { digest: prepared.digest, snapshots: {}, budget: new SharedBudget(request.memoryBudgetBytes, buffer) };
     const hear = (message: FromMapper): void => {
       if (message.kind !== 'lines') return;
       statements.push(...Buffer.from(message.bytes).toString('latin1').split('\n').slice(0, -1));
