@@ -53,10 +53,7 @@ const ENGINE = compiled('src/run/run.js').href;
 export class ThreadPool {
   private readonly options: PoolOptions;
   private readonly logger: Logger;
-  private readonly idle: Worker[] = [];
-  private readonly all = new Set<Worker>();
-  /** Threads for small runs, and how many each has. */
-  private readonly shared = new Map<Worker, number>();
+  private readonly threads = new Set<PoolThread>();
   /** Running tasks: the memory that their threads report, and how to end them. */
   private readonly running = new Set<RunningTask>();
   /** The number of the last task. */
@@ -72,9 +69,7 @@ export class ThreadPool {
 
   /** Starts a thread before the first run, so that the first caller does not wait for it. @param small whether the first run may be small */
   warm(small: boolean): void {
-    if (this.all.size > 0) return;
-    if (small) this.shared.set(this.start(), 0);
-    else this.idle.push(this.start());
+    if (this.threads.size === 0) this.start(small ? SHARED_RUNS : 1);
   }
 
   /**
@@ -85,8 +80,11 @@ export class ThreadPool {
    */
   async run(task: Task, hooks: TaskHooks): Promise<RunResult> {
     if (mayBeSmall(task)) {
-      const result = await this.runShared(task, hooks);
-      if (result !== undefined) return result;
+      try {
+        return (await this.map({ ...task, shared: true }, hooks)) as RunResult;
+      } catch (error) {
+        if (!(error instanceof Reassigned)) throw error;
+      }
     }
     const threads = Math.max(1, (this.options.threads ?? 1) - this.mapping);
     return this.map({ ...task, request: { ...task.request, threads } }, hooks) as Promise<RunResult>;
@@ -97,36 +95,11 @@ export class ThreadPool {
     return this.map(task, hooks) as Promise<SliceResult>;
   }
 
-  /** undefined: the run needs a thread of its own. */
-  private async runShared(task: Task, hooks: TaskHooks): Promise<RunResult | undefined> {
-    if (this.closed) throw stopping();
-    const thread = [...this.shared].find(([one, runs]) => runs < SHARED_RUNS && this.all.has(one))?.[0] ?? this.start();
-    const count = (change: number): void => {
-      const runs = (this.shared.get(thread) ?? 0) + change;
-      this.shared.set(thread, runs);
-      if (runs > 0) thread.ref();
-      else thread.unref();
-    };
-    count(1);
-    this.mapping++;
-    try {
-      const shared = { ...task, request: { ...task.request, threads: 1 }, shared: true };
-      return (await this.execute(thread, { kind: 'run', task: shared }, hooks)) as RunResult;
-    } catch (error) {
-      if (error instanceof Elsewhere) return undefined;
-      throw error;
-    } finally {
-      this.mapping--;
-      count(-1);
-      if (!this.all.has(thread)) this.shared.delete(thread);
-    }
-  }
-
   private async map(task: Task, hooks: TaskHooks): Promise<ThreadResult> {
     const { threads } = task.request;
     this.mapping += threads;
     try {
-      return await this.dispatch({ kind: 'run', task }, hooks);
+      return await this.dispatch({ kind: 'run', task }, hooks, task.shared ? SHARED_RUNS : 1);
     } finally {
       this.mapping -= threads;
     }
@@ -137,17 +110,15 @@ export class ThreadPool {
     return this.dispatch({ kind: 'write', task }, hooks) as Promise<WrittenResult>;
   }
 
-  private async dispatch(command: ThreadCommand, hooks: TaskHooks): Promise<ThreadResult> {
-    if (this.closed) throw stopping();
-    const thread = this.idle.pop() ?? this.start();
-    thread.ref();
+  /** @param capacity of the thread that executes it */
+  private async dispatch(command: ThreadCommand, hooks: TaskHooks, capacity = 1): Promise<ThreadResult> {
+    if (this.closed) throw new Fault('run/lost', 'This worker is stopping');
+    const thread = [...this.threads].find((one) => one.capacity === capacity && one.tasks < capacity) ?? this.start(capacity);
+    if (thread.tasks++ === 0) thread.worker.ref();
     try {
       return await this.execute(thread, command, hooks);
     } finally {
-      if (this.all.has(thread) && !this.closed) {
-        thread.unref();
-        this.idle.push(thread);
-      }
+      if (--thread.tasks === 0) thread.worker.unref();
     }
   }
 
@@ -156,12 +127,9 @@ export class ThreadPool {
    * all runs together hold less than half of `limitBytes`, because ending one would not help.
    */
   async shedMemory(limitBytes: number, fault: Fault): Promise<'idle threads' | 'a run' | 'nothing'> {
-    const unused = [...this.shared].flatMap(([thread, runs]) => (runs === 0 ? [thread] : []));
-    for (const thread of unused) this.shared.delete(thread);
-    const idle = [...this.idle.splice(0), ...unused];
+    const idle = [...this.threads].filter(({ tasks }) => tasks === 0);
     if (idle.length > 0) {
-      for (const thread of idle) this.all.delete(thread);
-      await Promise.all(idle.map((thread) => thread.terminate()));
+      await Promise.all(idle.map((thread) => this.terminate(thread)));
       return 'idle threads';
     }
     const [largest, ...others] = [...this.running].sort((a, b) => b.bytes - a.bytes);
@@ -173,42 +141,41 @@ export class ThreadPool {
   /** Terminates all threads. */
   async close(): Promise<void> {
     this.closed = true;
-    this.idle.length = 0;
-    this.shared.clear();
-    await Promise.all([...this.all].map((thread) => thread.terminate()));
+    await Promise.all([...this.threads].map((thread) => this.terminate(thread)));
   }
 
-  private start(): Worker {
+  /** The thread takes no task any more. Resolves when it has ended. */
+  private async terminate(thread: PoolThread): Promise<void> {
+    this.threads.delete(thread);
+    await thread.worker.terminate();
+  }
+
+  private start(capacity: number): PoolThread {
     const data: ThreadData = { engine: this.options.engine ?? ENGINE };
-    const thread = new Worker(SCRIPT, { workerData: data, resourceLimits: { maxOldGenerationSizeMb: this.options.memoryMb } });
-    this.all.add(thread);
-    const remove = (): void => {
-      this.all.delete(thread);
-      const place = this.idle.indexOf(thread);
-      if (place >= 0) this.idle.splice(place, 1);
-      if (this.shared.get(thread) === 0) this.shared.delete(thread);
-    };
+    const worker = new Worker(SCRIPT, { workerData: data, resourceLimits: { maxOldGenerationSizeMb: this.options.memoryMb } });
+    const thread: PoolThread = { worker, capacity, tasks: 0 };
+    this.threads.add(thread);
     // A listener for each run.
-    thread.setMaxListeners(0);
+    worker.setMaxListeners(0);
     // Also without a run: an unhandled error would end the process.
-    thread.on('error', (error) => {
-      remove();
+    worker.on('error', (error) => {
+      this.threads.delete(thread);
       const byLimit = isOutOfMemory(error);
       METRICS.threadDeaths.inc({ reason: byLimit ? 'memory' : 'error' });
       // The run itself reports that it needed too much memory.
       this.logger[byLimit ? 'warn' : 'error']({ error }, 'thread died');
     });
-    thread.on('exit', remove);
-    thread.unref();
+    worker.on('exit', () => this.threads.delete(thread));
+    worker.unref();
     return thread;
   }
 
-  private execute(thread: Worker, command: ThreadCommand, hooks: TaskHooks): Promise<ThreadResult> {
+  private execute(thread: PoolThread, command: ThreadCommand, hooks: TaskHooks): Promise<ThreadResult> {
+    const { worker } = thread;
     const { signal } = hooks;
     const { seconds } = command.task.request.limits;
     const id = ++this.last;
-    const post = (message: ToTask): void => thread.postMessage({ id, ...message } satisfies ToThread);
-    const isShared = command.kind === 'run' && command.task.shared === true;
+    const post = (message: ToTask): void => worker.postMessage({ id, ...message } satisfies ToThread);
     const work = new Promise<ThreadResult>((resolve, reject) => {
       let last: NodeJS.Timeout | undefined;
       let settled = false;
@@ -220,23 +187,21 @@ export class ThreadPool {
         clearTimeout(clock);
         this.running.delete(runningTask);
         signal.removeEventListener('abort', abort);
-        thread.off('message', onMessage);
-        thread.off('error', fail);
-        thread.off('exit', exit);
+        worker.off('message', onMessage);
+        worker.off('error', fail);
+        worker.off('exit', exit);
         act();
       };
       /** The thread is gone, so this process removes its files. */
       const threadGone = (fault: Fault): void =>
-        settle(() => void cleanUpTask(command).then(() => reject(isShared && !signal.aborted ? new Elsewhere() : fault)));
+        settle(() => void cleanUpTask(command).then(() => reject(thread.capacity > 1 && !signal.aborted ? new Reassigned() : fault)));
       const stop = (fault: Fault): void => {
         // The thread may already have its next task.
         if (settled) return;
         post({ kind: 'abort', fault: fault.toJSON() });
         last ??= setTimeout(() => {
-          this.all.delete(thread);
           settle(() => {
-            void thread
-              .terminate()
+            void this.terminate(thread)
               .then(() => cleanUpTask(command))
               .then(() => reject(fault));
           });
@@ -281,7 +246,7 @@ export class ThreadPool {
             settle(() => reject(Fault.from(message.fault)));
             return;
           case 'large':
-            settle(() => reject(new Elsewhere()));
+            settle(() => reject(new Reassigned()));
             return;
         }
       };
@@ -294,9 +259,9 @@ export class ThreadPool {
         },
       };
       this.running.add(runningTask);
-      thread.on('message', onMessage);
-      thread.on('error', fail);
-      thread.on('exit', exit);
+      worker.on('message', onMessage);
+      worker.on('error', fail);
+      worker.on('exit', exit);
       post({ kind: 'task', command: packSecrets(command) });
       if (signal.aborted) abort();
       else signal.addEventListener('abort', abort);
@@ -306,9 +271,16 @@ export class ThreadPool {
 }
 
 /** A run that shared a thread needs one of its own. */
-class Elsewhere extends Error {}
+class Reassigned extends Error {}
 
-const stopping = (): Fault => new Fault('run/lost', 'This worker is stopping');
+/** A thread of the pool. */
+interface PoolThread {
+  readonly worker: Worker;
+  /** Tasks that it executes at a time: 1, or `SHARED_RUNS` small runs. */
+  readonly capacity: number;
+  /** Tasks that it executes now. */
+  tasks: number;
+}
 
 const nothing = (): void => undefined;
 
