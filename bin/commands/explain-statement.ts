@@ -11,7 +11,7 @@ import { eachStatement, termsOfQuoted } from '../../src/nquads/terms.ts';
 import { Builder } from '../../src/plan/build/operators.ts';
 import { buildRules } from '../../src/plan/build/rules.ts';
 import { ViewBuilder } from '../../src/plan/build/views.ts';
-import { describeContent } from '../../src/plan/explain.ts';
+import { describeDatabaseRows } from '../../src/plan/explain.ts';
 import { loadMapping } from '../../src/run/prepare/load.ts';
 import { type Parsed, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
@@ -135,8 +135,8 @@ function describeRecord({ places, values }: FoundRecord): string {
 const nameOf = (input: string): string => (input.startsWith(`${process.cwd()}${sep}`) ? relative(process.cwd(), input) : input);
 
 function placeText({ input, scan: { source }, record, items }: FoundPlace): string {
-  const name = source.kind === 'sql' ? describeContent(source.content) : nameOf(input ?? source.path);
-  return [name, `${source.kind === 'sql' ? 'row' : 'record'} ${record}`, ...items.map(({ name: item, index }) => `${item} ${index}`)].join(
+  const name = source.kind === 'file' ? nameOf(input ?? source.path) : describeDatabaseRows(source);
+  return [name, `${source.kind === 'file' ? 'record' : 'row'} ${record}`, ...items.map(({ name: item, index }) => `${item} ${index}`)].join(
     ', ',
   );
 }

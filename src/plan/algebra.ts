@@ -32,7 +32,7 @@ export interface Column {
 /** The records of one iterator over one source. */
 export interface Scan {
   readonly kind: 'scan';
-  readonly source: FileSource | SqlSource;
+  readonly source: LogicalSource | SqlPairs;
   /** Strictness and null handling of the reader. */
   readonly dialect: 'rml' | 'legacy';
   readonly iterator: string | undefined;
@@ -42,6 +42,23 @@ export interface Scan {
   readonly records: readonly Column[];
   /** 0-based position of the record. */
   readonly index: Column;
+}
+
+/** What a database is asked for: a table, a query, or a join. */
+export type DatabaseRows = SqlSource | SqlPairs;
+
+/**
+ * A join that a database makes of two sources: the matching pairs of rows, each once. A reference names its side with the prefix `child ` or
+ * `parent `. No text of a column means null.
+ */
+export interface SqlPairs {
+  readonly kind: 'sql-pairs';
+  readonly origin: Origin;
+  /** The triples map that reads the pairs, and the only one: they are distinct in the columns that it reads. */
+  readonly reader: string;
+  readonly child: SqlSource;
+  readonly parent: SqlSource;
+  readonly conditions: readonly { readonly child: string; readonly parent: string }[];
 }
 
 /** One row for each item; a row without items stays, with nulls. */
@@ -242,7 +259,7 @@ export interface MapInfo {
   readonly origin: Origin;
   /** Determines the default error policy. */
   readonly dialect: Dialect;
-  readonly source: LogicalSource;
+  readonly source: Scan['source'];
   /** The subject as the mapping writes it. */
   readonly subject: string;
   /** Whether its triples are only quoted. */

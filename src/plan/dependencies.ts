@@ -66,7 +66,7 @@ function tellsKeys(term: Term, keys: readonly Expression[], rows: Operator, fact
  * object together identify the record; and no record repeats a value.
  */
 export function isUnique({ rows, subject, emits, checks }: MapRules, facts: CatalogueMetadata): boolean {
-  if (rows.kind !== 'scan' || rows.source.kind !== 'sql') return false;
+  if (rows.kind !== 'scan' || rows.source.kind === 'file') return false;
   const { source } = rows;
   const terms = [subject, ...checks, ...emits.flatMap(termsOf)];
   if (terms.flatMap(expressionsOf).some((one) => holds(one, 'call'))) return false;
@@ -78,7 +78,7 @@ export function isUnique({ rows, subject, emits, checks }: MapRules, facts: Cata
   ];
   const told = toldBy(subject);
   if (facts.isKey(source, namesIn(told))) return true;
-  if (source.content.kind !== 'join') return false;
+  if (source.kind !== 'sql-pairs') return false;
   return emits.every(({ object }) => {
     const toldByBoth = new Set([...told, ...toldBy(object)]);
     return leaves.every((leaf) => toldByBoth.has(leafKey(leaf))) && facts.areDistinct(source, namesIn(toldByBoth));
@@ -138,7 +138,7 @@ function toldOfRow({ rows, subject, emits, collects, checks }: MapRules, facts: 
 
 /** Whether the subject identifies the row of its table. */
 export function identifiesRow({ rows, subject }: MapRules, facts: CatalogueMetadata): boolean {
-  if (rows.kind !== 'scan' || rows.source.kind !== 'sql') return false;
+  if (rows.kind !== 'scan' || rows.source.kind === 'file') return false;
   const told = toldBy(subject);
   return facts.identifiesRow(
     rows.source,
@@ -177,7 +177,7 @@ const carriesDatatypes = (literal: Term, rows: Operator): boolean =>
 function isSingle(leaf: Leaf, rows: Operator, facts: CatalogueMetadata): boolean {
   if (leaf.kind === 'cell') return true;
   const { source, dialect } = scanOf(rows);
-  if (source.kind === 'sql') return facts.isSingle(source, nameOf(leaf));
+  if (source.kind !== 'file') return facts.isSingle(source, nameOf(leaf));
   const { reference } = leaf;
   if (source.request?.kind === 'select' && variableOf(reference) !== undefined) return true;
   return FORMULATIONS[source.formulation].isSingle(reference, dialect === 'legacy') && !hasSeparators(source);

@@ -1,7 +1,7 @@
 /** A plan as text for people: what is read, in which order, what each record feeds, and how duplicates and joins are handled. */
-import type { LogicalSource, Mapping, SqlContent } from '../mapping/model/model.ts';
+import type { Mapping } from '../mapping/model/model.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
-import type { Check, Expression, Project } from './algebra.ts';
+import type { Check, DatabaseRows, Expression, Project, Scan } from './algebra.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { collectionText, expressionText, isTerm, spansRows, termText } from './expressions.ts';
 import { describePhysical } from './physical/describe.ts';
@@ -76,7 +76,7 @@ function describeStep(step: StepPlan, plan: Plan): string {
   }
 }
 
-function describeSource(source: LogicalSource, dialect: string): string {
+function describeSource(source: Scan['source'], dialect: string): string {
   if (source.kind === 'file') {
     const csv = Object.entries(source.csv ?? {}).map(([name, value]) => `, ${name} ${JSON.stringify(value)}`);
     const { request } = source;
@@ -86,24 +86,20 @@ function describeSource(source: LogicalSource, dialect: string): string {
         : `${source.formulation}${request?.paging === undefined ? '' : `, pages by ${request.paging.kind}`}`;
     return `${nameOfSource(source)} (${read}, ${dialect} dialect${csv.join('')})`;
   }
-  return `${describeContent(source.content)} (SQL)`;
+  return `${describeDatabaseRows(source)} (SQL)`;
 }
 
-const nameOfSource = (source: LogicalSource): string =>
-  source.kind === 'file' ? `${source.path}${source.sheet === undefined ? '' : `#${source.sheet}`}` : describeContent(source.content);
+const nameOfSource = (source: Scan['source']): string =>
+  source.kind === 'file' ? `${source.path}${source.sheet === undefined ? '' : `#${source.sheet}`}` : describeDatabaseRows(source);
 
 /** On one line, even if the query has several. */
-export function describeContent(content: SqlContent): string {
-  switch (content.kind) {
-    case 'table':
-      return `table ${content.name}`;
-    case 'query':
-      return `query ${content.sql.replace(/\s+/g, ' ')}`;
-    case 'join': {
-      const conditions = content.conditions.map(({ child, parent }) => `${child} = ${parent}`);
-      return `${describeContent(content.child.content)} joined by the database with ${describeContent(content.parent.content)} on ${conditions.join(' and ')}`;
-    }
+export function describeDatabaseRows(source: DatabaseRows): string {
+  if (source.kind === 'sql-pairs') {
+    const conditions = source.conditions.map(({ child, parent }) => `${child} = ${parent}`);
+    return `${describeDatabaseRows(source.child)} joined by the database with ${describeDatabaseRows(source.parent)} on ${conditions.join(' and ')}`;
   }
+  const { content } = source;
+  return content.kind === 'table' ? `table ${content.name}` : `query ${content.sql.replace(/\s+/g, ' ')}`;
 }
 
 function describePlace(graph: RulePlan['graph'], output: number, { targets }: Plan): string {

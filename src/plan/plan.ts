@@ -154,7 +154,7 @@ export const leavesOfMap = ({ subject, checks, rules, collects }: MapPlan): read
 ];
 
 /** Whether the rows of a triples map are pairs that a database has joined. */
-export const isOfPairs = ({ source }: MapInfo): boolean => source.kind === 'sql' && source.content.kind === 'join';
+export const isOfPairs = ({ source }: MapInfo): boolean => source.kind === 'sql-pairs';
 
 // ---------------------------------------------------------------- several documents of one source
 

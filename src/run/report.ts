@@ -1,8 +1,8 @@
 /** The report on each triples map of a run, including why it made no statement. */
 import { describeFault, Fault, type FaultData } from '../core/fault.ts';
-import { formatOrigin, type LogicalSource } from '../mapping/model/model.ts';
+import { formatOrigin } from '../mapping/model/model.ts';
 import type { MapInfo, Project } from '../plan/algebra.ts';
-import { describeContent } from '../plan/explain.ts';
+import { describeDatabaseRows } from '../plan/explain.ts';
 import { mapsOf, type Plan } from '../plan/plan.ts';
 import type { ErrorPolicy, Flaw, RunReport, TriplesMapReport } from './request.ts';
 
@@ -99,8 +99,8 @@ function reason(program: MappedRecords): string | undefined {
   return `no object map had a value in ${recordsOf(records)}`;
 }
 
-function foundNothing(source: LogicalSource): string {
-  if (source.kind === 'sql') return `${describeContent(source.content)} has no rows`;
+function foundNothing(source: MapInfo['source']): string {
+  if (source.kind !== 'file') return `${describeDatabaseRows(source)} has no rows`;
   const { iterator, path } = source;
   return iterator === undefined ? `${path} has no records` : `the iterator ${iterator} found nothing in ${path}`;
 }

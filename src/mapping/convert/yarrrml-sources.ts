@@ -64,8 +64,8 @@ function database(report: Report, { origin, connection, content, references, nul
   if (connection !== undefined && references === 'identifiers') cannot(report, 'SQL identifiers as references to a database', origin);
   if (connection !== undefined && !/^jdbc:/i.test(connection.jdbcUrl))
     cannot(report, 'a database without a JDBC URL', connection.origin, 'write d2rq:jdbcDSN "jdbc:…"');
-  const said = content.kind === 'table' ? { table: content.name } : content.kind === 'query' ? { query: content.sql } : undefined;
-  if (said === undefined || report.errors > before) return undefined;
+  const said = content.kind === 'table' ? { table: content.name } : { query: content.sql };
+  if (report.errors > before) return undefined;
   if (connection === undefined) return fieldsOf(said);
   const { jdbcUrl, driver, user, password } = connection;
   const credentials = fieldsOf({ username: user, password: password?.reveal() });

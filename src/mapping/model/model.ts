@@ -197,23 +197,7 @@ export type SqlContent =
   /** An SQL identifier, optionally with schema, as the mapping writes it: `student`, `"Student"`, `test.student`. */
   | { readonly kind: 'table'; readonly origin: Origin; readonly name: string }
   /** One SELECT, without a trailing semicolon. */
-  | { readonly kind: 'query'; readonly origin: Origin; readonly sql: string }
-  /**
-   * Added by planning: a join of two contents of one database. Its rows are the matching pairs of rows, each once. A reference names its
-   * side with the prefix `child ` or `parent `.
-   */
-  | {
-      readonly kind: 'join';
-      readonly origin: Origin;
-      /**
-       * The triples map that planning made for this join: its rows are distinct in the columns that the map reads, and no other map reads
-       * them.
-       */
-      readonly reader: string;
-      readonly child: SqlSource;
-      readonly parent: SqlSource;
-      readonly conditions: readonly { readonly child: string; readonly parent: string }[];
-    };
+  | { readonly kind: 'query'; readonly origin: Origin; readonly sql: string };
 
 /** A database as described by the mapping (d2rq:Database). */
 export interface SqlConnection {

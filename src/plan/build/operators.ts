@@ -79,7 +79,8 @@ export class Builder {
 }
 
 /** Equal for documents that one pass can read: the same source with the same read options. */
-export function sourceKey(source: LogicalSource, dialect: string): string {
+export function sourceKey(source: Scan['source'], dialect: string): string {
+  if (source.kind === 'sql-pairs') return JSON.stringify([source.kind, source.reader]);
   if (source.kind === 'sql') return JSON.stringify([sqlKey(source), source.nulls]);
   const { path, sheet, root, formulation, nulls, encoding, compression, namespaces, csv, request } = source;
   const asked = request?.kind === 'select' ? [request.query, request.results] : askedOf(request);
@@ -108,8 +109,6 @@ export function sqlKey({ connection, content, references }: SqlSource): string {
       return JSON.stringify([database, references, 'table', content.name]);
     case 'query':
       return JSON.stringify([database, references, 'query', content.sql]);
-    case 'join':
-      return JSON.stringify(['join', content.reader]);
   }
 }
 

@@ -6,7 +6,7 @@
  * rows. The rows of the triples map itself always have rules, which report its records even if they write nothing.
  */
 import { expressionText } from '../../mapping/model/expressions.ts';
-import type { LogicalSource, LogicalTarget, Mapping, SubjectMap, TermMap, TriplesMap } from '../../mapping/model/model.ts';
+import type { LogicalTarget, Mapping, SubjectMap, TermMap, TriplesMap } from '../../mapping/model/model.ts';
 import { DEFAULT_GRAPH_IRIS, mapsIn, referredBy } from '../../mapping/model/model.ts';
 import type { Emit, Expression, MapInfo, MapRules, Operator, Place, RowTerm, Term } from '../algebra.ts';
 import { termsOf as gatheredIn, holds, keyTerm, scanOf, termKey, termsIn } from '../expressions.ts';
@@ -32,7 +32,7 @@ export function buildRules({ triplesMaps }: Mapping, runBase: string, builder: B
 
 const infoOf = (
   { id, name, origin, dialect, subject, predicateObjects, quotedOnly }: TriplesMap,
-  source: LogicalSource,
+  source: MapInfo['source'],
   parents: ReadonlySet<string>,
 ): MapInfo => ({
   id,

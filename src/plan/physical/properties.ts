@@ -19,7 +19,7 @@ export function provides(node: Node, inputs: readonly Provided[]): Provided {
   const [first = RECORDS] = inputs;
   switch (node.kind) {
     case 'scan':
-      return { ...RECORDS, ofDatabase: node.operator.source.kind === 'sql', position: node.operator.index };
+      return { ...RECORDS, ofDatabase: node.operator.source.kind !== 'file', position: node.operator.index };
     case 'unnest':
       return reading(first, leavesOfStep(node.operator), []);
     case 'extend':

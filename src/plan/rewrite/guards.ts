@@ -61,7 +61,7 @@ export const joinsIn = ({ emits, collects }: MapRules): readonly Join[] => [
 
 /** Whether some value may make this term invalid. Files need no guards, because their joins remove no terms. */
 function mayFail(term: RowTerm, rows: Operator, given: { readonly facts: CatalogueMetadata; readonly checksDatatypes: boolean }): boolean {
-  if (rows.kind !== 'scan' || rows.source.kind !== 'sql') return false;
+  if (rows.kind !== 'scan' || rows.source.kind === 'file') return false;
   const { source } = rows;
   switch (term.kind) {
     case 'constant':

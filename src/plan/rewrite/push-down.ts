@@ -4,9 +4,8 @@
  *
  * @see https://www.w3.org/TR/r2rml/#foreign-key (joint SQL query)
  */
-import type { SqlSource } from '../../mapping/model/model.ts';
 import { policyOf } from '../../mapping/model/model.ts';
-import type { Column, Emit, Join, MapInfo, MapRules, Scan } from '../algebra.ts';
+import type { Column, Emit, Join, MapInfo, MapRules, Scan, SqlPairs } from '../algebra.ts';
 import type { Builder } from '../build/operators.ts';
 import type { CatalogueMetadata } from '../catalogue-metadata.ts';
 import { expressionsOf, isInCell, isOfRow, isTerm, renameTerm } from '../expressions.ts';
@@ -77,7 +76,7 @@ function pushDown(
     conditions.push({ child: left.reference, parent: key.reference });
   }
   const id = `${map.id} join ${number}`;
-  const source: SqlSource = { ...child, ids: [], content: { kind: 'join', origin, reader: id, child, parent, conditions } };
+  const source: SqlPairs = { kind: 'sql-pairs', origin, reader: id, child, parent, conditions };
   const records = [builder.column('child'), builder.column('parent')] as const;
   const pairs: Scan = { kind: 'scan', source, dialect: rows.dialect, iterator: undefined, origin, records, index: builder.column('#') };
   const [own] = rows.records as [Column];

@@ -4,6 +4,7 @@
  * The planner asks for keys and types (`CatalogueMetadata`), then each scan becomes one SELECT. All of them see the same state of the data.
  */
 import { allSourcesOf, type Mapping, type SqlSource } from '../../mapping/model/model.ts';
+import type { DatabaseRows } from '../../plan/algebra.ts';
 import { sqlKey } from '../../plan/build/operators.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
@@ -98,15 +99,14 @@ export class Databases {
   }
 
   /** The name of the address of a source's database, as in `snapshots`. */
-  addressOf(source: SqlSource): string {
-    const { content } = source;
-    return this.#relations.of(content.kind === 'join' ? content.child : source).session.address.name;
+  addressOf(source: DatabaseRows): string {
+    return this.#relations.of(source.kind === 'sql' ? source : source.child).session.address.name;
   }
 
-  /** The table that a source reads. undefined: the source is a query or a join. */
+  /** The table that a source reads. undefined: the source is a query. */
   tableOf(source: SqlSource): (Table & { readonly session: SqlSession; readonly columnsByName: ReadonlyMap<string, Column> }) | undefined {
-    const relation = source.content.kind === 'join' ? undefined : this.#relations.of(source);
-    if (relation?.table === undefined) return undefined;
+    const relation = this.#relations.of(source);
+    if (relation.table === undefined) return undefined;
     return {
       ...relation.table,
       session: relation.session,
@@ -121,7 +121,7 @@ export class Databases {
   }
 
   /** Opens a scan of the plan: see `openDatabaseScan`. */
-  openScan(scan: ScanPlan, source: SqlSource, range: KeyRange | undefined, rows: number | undefined): OpenedScan {
+  openScan(scan: ScanPlan, source: DatabaseRows, range: KeyRange | undefined, rows: number | undefined): OpenedScan {
     return openDatabaseScan(this.#relations, scan, source, range, rows);
   }
 

@@ -14,7 +14,6 @@ const SHOWN_TABLES = 30;
 /**
  * Reads the columns of the source and, for a table, its keys.
  *
- * @param source not a join: joins consist of sources that are described on their own
  * @throws Fault mapping/reference — the database has no such table or view; those of `SqlSession.describe`
  */
 export async function describeSource(source: SqlSource, session: SqlSession): Promise<Relation> {
@@ -25,7 +24,6 @@ export async function describeSource(source: SqlSource, session: SqlSession): Pr
       const naming = source.references === 'identifiers' ? 'either' : source.references;
       return { session, label: 'The query', query: content.sql, naming, columns, table: undefined };
     }
-    if (content.kind === 'join') throw new Error('joins are made by planning');
     const parts = parseTableName(content.name, session.product);
     const table = await readTable(session, parts);
     if (table === undefined) throw await missingTable(content.name, session);

@@ -1,5 +1,6 @@
 /** Answers the questions of the planner from the columns and keys of the tables and queries. */
 import type { SqlSource } from '../../mapping/model/model.ts';
+import type { DatabaseRows, SqlPairs } from '../../plan/algebra.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
 import { DIALECTS } from '../../sql/dialects/dialects.ts';
 import { canBeDistinct, type Relation } from '../../sql/select.ts';
@@ -9,35 +10,34 @@ import type { Relations } from './relations.ts';
 export const metadataOf = (relations: Relations): CatalogueMetadata => ({
   isKey: (source, references) => isKey(relations, source, references),
   identifiesRow: (source, references) => identifiesRow(relations, source, references),
-  areDistinct: (source, references) => areDistinct(relations, source, references),
+  areDistinct: (pairs, references) => areDistinct(relations, pairs, references),
   isSingle: (source, reference) => relations.column(source, reference)?.elements === undefined,
   isAlwaysValid: (source, reference) => relations.column(source, reference)?.partial !== true,
   canJoin: (child, childReference, parent, parentReference) => canJoin(relations, child, childReference, parent, parentReference),
 });
 
-function identifiesRow(relations: Relations, source: SqlSource, references: readonly string[]): boolean {
-  if (source.content.kind === 'join') return relations.sides(source.content, references)[0].distinct;
+function identifiesRow(relations: Relations, source: DatabaseRows, references: readonly string[]): boolean {
+  if (source.kind === 'sql-pairs') return relations.sides(source, references)[0].distinct;
   return isKeyOf(
     relations.of(source),
     references.map((reference) => relations.column(source, reference)),
   );
 }
 
-function isKey(relations: Relations, source: SqlSource, references: readonly string[]): boolean {
+function isKey(relations: Relations, source: DatabaseRows, references: readonly string[]): boolean {
   if (!identifiesRow(relations, source, references)) return false;
-  if (source.content.kind !== 'join') return true;
+  if (source.kind === 'sql') return true;
   // Then each row of the child has at most one matching row of the parent.
-  const [, { relation, keys }] = relations.sides(source.content, references);
+  const [, { relation, keys }] = relations.sides(source, references);
   return isKeyOf(
     relation,
     keys.map((column) => relation.columns[column]),
   );
 }
 
-function areDistinct(relations: Relations, source: SqlSource, references: readonly string[]): boolean {
-  const { content } = source;
-  if (content.kind !== 'join' || !references.every((reference) => relations.column(source, reference)?.exact === true)) return false;
-  return relations.sides(content, references).every((side) => side.distinct || canBeDistinct(side));
+function areDistinct(relations: Relations, pairs: SqlPairs, references: readonly string[]): boolean {
+  if (!references.every((reference) => relations.column(pairs, reference)?.exact === true)) return false;
+  return relations.sides(pairs, references).every((side) => side.distinct || canBeDistinct(side));
 }
 
 function canJoin(relations: Relations, child: SqlSource, childReference: string, parent: SqlSource, parentReference: string): boolean {

@@ -1,16 +1,15 @@
 /** The tables and queries of a run, and the columns that references name. */
 import { Fault } from '../../core/fault.ts';
-import { formatOrigin, type SqlContent, type SqlSource } from '../../mapping/model/model.ts';
+import { formatOrigin, type SqlSource } from '../../mapping/model/model.ts';
+import type { DatabaseRows, SqlPairs } from '../../plan/algebra.ts';
 import { sqlKey } from '../../plan/build/operators.ts';
 import { findColumn, suggestColumns } from '../../sql/catalogue/identifiers.ts';
 import type { Column } from '../../sql/database.ts';
 import type { Relation, Side } from '../../sql/select.ts';
 import { isKeyOf } from './keys.ts';
 
-export type JoinContent = Extract<SqlContent, { kind: 'join' }>;
-
 export class Relations {
-  /** By `sqlKey`. Joins have no entry. */
+  /** By `sqlKey`. */
   readonly #byKey: ReadonlyMap<string, Relation>;
 
   constructor(byKey: ReadonlyMap<string, Relation>) {
@@ -34,10 +33,10 @@ export class Relations {
   }
 
   /** The column that a reference names in a table, query or join. undefined: there is none, which opening the scan reports. */
-  column(source: SqlSource, reference: string): Column | undefined {
-    if (source.content.kind === 'join') {
+  column(source: DatabaseRows, reference: string): Column | undefined {
+    if (source.kind === 'sql-pairs') {
       const [side, name] = sideOf(reference);
-      return this.column(source.content[side], name);
+      return this.column(source[side], name);
     }
     const { columns, naming, session } = this.of(source);
     return columns[findColumn(columns, reference, naming, session.product)];
@@ -49,7 +48,7 @@ export class Relations {
    * @param references of the scan, each with the prefix of its side
    * @throws Fault mapping/reference — there is no such column
    */
-  sides({ child, parent, conditions }: JoinContent, references: readonly string[]): readonly [child: Side, parent: Side] {
+  sides({ child, parent, conditions }: SqlPairs, references: readonly string[]): readonly [child: Side, parent: Side] {
     const read = (side: SqlSource, name: 'child' | 'parent'): Side => {
       const own = references.filter((reference) => reference.startsWith(`${name} `)).map((reference) => reference.slice(name.length + 1));
       const relation = this.of(side);

@@ -1,5 +1,6 @@
 /** Makes each scan of a plan one SELECT. */
-import { formatOrigin, type SqlSource } from '../../mapping/model/model.ts';
+import { formatOrigin } from '../../mapping/model/model.ts';
+import type { DatabaseRows } from '../../plan/algebra.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import type { OpenedScan } from '../../sources/opened-scan.ts';
 import type { Scan } from '../../sources/source.ts';
@@ -19,26 +20,26 @@ import { ascending, type Relations, sideOf } from './relations.ts';
 export function openDatabaseScan(
   relations: Relations,
   { iterations }: ScanPlan,
-  source: SqlSource,
+  source: DatabaseRows,
   range: KeyRange | undefined,
   rows: number | undefined,
 ): OpenedScan {
   const references = iterations.flatMap((iteration) => iteration.references);
-  const { content } = source;
-  const origin = formatOrigin(content.origin);
   const close = async (): Promise<void> => undefined;
-  if (content.kind === 'join') {
-    const [child, parent] = relations.sides(content, references);
+  if (source.kind === 'sql-pairs') {
+    const origin = formatOrigin(source.origin);
+    const [child, parent] = relations.sides(source, references);
     const query = joinQuery(child, parent, range, rows);
     const position = (reference: string): number => {
       const [side, name] = sideOf(reference);
-      const column = relations.position(content[side], name);
+      const column = relations.position(source[side], name);
       return side === 'child' ? child.read.indexOf(column) : child.read.length + parent.read.indexOf(column);
     };
     const { session } = child.relation;
-    const scan = openSql({ session, ...query, position, nulls: source.nulls, origin });
+    const scan = openSql({ session, ...query, position, nulls: [], origin });
     return { scan: placed(scan, origin), name: session.address.name, typed: true, close };
   }
+  const origin = formatOrigin(source.content.origin);
   const relation = relations.of(source);
   const { session } = relation;
   const read = ascending(references.map((reference) => relations.position(source, reference)));

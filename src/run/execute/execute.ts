@@ -173,7 +173,7 @@ export class Execution {
         const map = (part: Batch): Promise<void> => this.#map(part, consumer, name);
         const end = wanted[batch.iteration] as number;
         const part = before(end, batch);
-        if (part.records.length > 0) await (plan.source.kind === 'sql' ? this.#mapRows(part, map) : map(part));
+        if (part.records.length > 0) await (plan.source.kind === 'file' ? map(part) : this.#mapRows(part, map));
         this.bytesRead = this.#bytesBefore + batch.bytes;
         await this.#yieldToEventLoop();
         const seen = batch.first + batch.records.length;

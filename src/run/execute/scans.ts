@@ -109,10 +109,10 @@ export async function executeScans(
       const place = places[position] as DocumentPlace;
       const spill = { afterBytes: request.memoryBudgetBytes, open: () => space.text() };
       const open = (signal: AbortSignal): OpenedScan | Promise<OpenedScan> =>
-        source.kind === 'sql'
-          ? (databases as Databases).openScan(scan, source, range as KeyRange | undefined, rowsOf(scan, request.firstRecords))
-          : openFileScan(scan, source, place, request, signal, range as ByteSlice | undefined, spill);
-      const name = source.kind === 'sql' ? 'the database' : redact(place.url);
+        source.kind === 'file'
+          ? openFileScan(scan, source, place, request, signal, range as ByteSlice | undefined, spill)
+          : (databases as Databases).openScan(scan, source, range as KeyRange | undefined, rowsOf(scan, request.firstRecords));
+      const name = source.kind === 'file' ? redact(place.url) : 'the database';
       limit?.step?.(`reading ${name}`);
       await execution.scan(
         scan,

@@ -18,7 +18,7 @@ export async function openTextFormats({ iterations, source }: ScanPlan, name: st
     const format = await open({
       name,
       dialect: 'rml',
-      nulls: source.nulls,
+      nulls: source.kind === 'sql-pairs' ? [] : source.nulls,
       encoding: undefined,
       namespaces: source.kind === 'file' ? source.namespaces : {},
       xmlDefaultNamespace: request.xmlDefaultNamespace,

@@ -8,7 +8,7 @@ import type { CustomFunctions } from '../../functions/definition.ts';
 import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
 import { allSourcesOf, type LogicalSource, type Mapping } from '../../mapping/model/model.ts';
 import { type CatalogueMetadata, NO_METADATA } from '../../plan/catalogue-metadata.ts';
-import { forDocuments, mapsOf, type Plan } from '../../plan/plan.ts';
+import { forDocuments, mapsOf, type Plan, type ScanPlan } from '../../plan/plan.ts';
 import { planMapping } from '../../plan/planning.ts';
 import type { Databases } from '../databases/databases.ts';
 import { DEFAULT_BASE, type RunRequest, type ScanLimit } from '../request.ts';
@@ -103,7 +103,7 @@ export async function prepareRun(
       digest,
       labels: labelsOf(
         documents,
-        plan.scans.map((scan, position) => ({ ...scan, place: places[position] })),
+        plan.scans.map((scan, position) => ({ ...scan, source: sourceOf(scan), place: places[position] })),
         sources.flatMap((source, i) => (allLocated[i] ?? [undefined]).map((place) => ({ source, place }))),
         request,
       ),
@@ -141,7 +141,8 @@ async function openDatabases(
   return reads ? (await import('../databases/databases.ts')).Databases.open(mapping, request, snapshots, signal, step) : undefined;
 }
 
-const sourceOf = ({ source }: { readonly source: LogicalSource }): LogicalSource => source;
+/** Both sides of a join are of one database. */
+const sourceOf = ({ source }: ScanPlan): LogicalSource => (source.kind === 'sql-pairs' ? source.child : source);
 
 interface SelectedMapping extends Pick<LoadedMapping, 'mapping' | 'documents'> {
   readonly warnings: readonly string[];

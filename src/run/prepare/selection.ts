@@ -53,7 +53,7 @@ function parentsOf(map: TriplesMap, byId: ReadonlyMap<string, TriplesMap>): read
 function sourceKey(source: LogicalSource): string {
   if (source.kind === 'file') return `file ${source.path}`;
   const { connection, content } = source;
-  const what = content.kind === 'table' ? content.name : content.kind === 'query' ? content.sql : content.reader;
+  const what = content.kind === 'table' ? content.name : content.sql;
   return JSON.stringify(['sql', connection?.jdbcUrl ?? null, content.kind, what]);
 }
 

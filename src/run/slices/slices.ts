@@ -82,8 +82,8 @@ async function slicePlan(
 
 /** Key ranges of about `sliceRows` rows each; one or none if the table is small or has no single-column key. */
 export async function rangesOf({ source }: ScanPlan, databases: Databases, sliceRows: number): Promise<readonly KeyRange[]> {
-  if (source.kind !== 'sql') return [];
-  const table = databases.tableOf(source.content.kind === 'join' ? source.content.child : source);
+  if (source.kind === 'file') return [];
+  const table = databases.tableOf(source.kind === 'sql' ? source : source.child);
   if (table === undefined || table.kind === 'view') return [];
   if ((table.estimatedRows ?? Number.POSITIVE_INFINITY) < sliceRows) return [];
   const columns = keysOf(table).flatMap((key) => (key.length === 1 ? key : []));

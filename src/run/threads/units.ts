@@ -204,7 +204,7 @@ class Divider {
 
   #addressOf(position: number): string | undefined {
     const { source } = this.#plan.scans[position] as ScanPlan;
-    return source.kind === 'sql' ? this.#prepared.databases?.addressOf(source) : undefined;
+    return source.kind === 'file' ? undefined : this.#prepared.databases?.addressOf(source);
   }
 
   /** Positions of scans with sides of joins that the group reads. */
@@ -249,7 +249,7 @@ class Divider {
     const wanted = size / (threads * SLICES_PER_THREAD);
     const sliceBytes = threadBytes ?? Math.min(MOST_SLICE_BYTES, Math.max(LEAST_SLICE_BYTES, wanted));
     const { databases, places } = this.#prepared;
-    if (scan.source.kind === 'sql') {
+    if (scan.source.kind !== 'file') {
       const ranges = databases === undefined ? [] : await rangesOf(scan, databases, Math.max(1, Math.ceil(sliceBytes / ROW_BYTES)));
       if (ranges.length > 1) yield* ranges;
       return;
@@ -288,7 +288,7 @@ class Divider {
   async #sizeOf(position: number): Promise<number> {
     const { source } = this.#plan.scans[position] as ScanPlan;
     if (source.kind === 'file') return (await this.#stateOf(position))?.sizeBytes ?? 0;
-    const table = source.content.kind === 'join' ? undefined : this.#prepared.databases?.tableOf(source);
+    const table = source.kind === 'sql' ? this.#prepared.databases?.tableOf(source) : undefined;
     return (table?.estimatedRows ?? 0) * ROW_BYTES;
   }
 }

@@ -10,7 +10,6 @@ type Described = Omit<Input, 'kind' | 'id' | 'name'>;
 export const readInput = (source: LogicalSource): Described | Undrawn => (source.kind === 'sql' ? ofSql(source) : ofFile(source));
 
 function ofSql({ content, connection, nulls }: SqlSource): Described | Undrawn {
-  if (content.kind === 'join') return new Undrawn('a join of tables');
   const database = connection && {
     url: connection.jdbcUrl,
     ...(connection.driver !== undefined && { driver: connection.driver }),

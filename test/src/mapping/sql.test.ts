@@ -28,8 +28,7 @@ async function sourceOf(text: string): Promise<SqlSource> {
   return source;
 }
 
-const contentOf = ({ content }: SqlSource): string =>
-  content.kind === 'table' ? `table ${content.name}` : content.kind === 'query' ? `query ${content.sql}` : content.kind;
+const contentOf = ({ content }: SqlSource): string => (content.kind === 'table' ? `table ${content.name}` : `query ${content.sql}`);
 
 const KNOWN_VERSIONS =
   'known are rr:SQL2008, rr:Oracle, rr:MySQL, rr:MSSQLServer, rr:HSQLDB, rr:PostgreSQL, rr:DB2, rr:Informix, rr:Ingres, rr:Progress, rr:SybaseASE, rr:SybaseSQLAnywhere, rr:Virtuoso, rr:Firebird; without one, queries go to the database as they are';

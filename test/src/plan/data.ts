@@ -28,12 +28,11 @@ export function dataOf({ sources }: RandomMapping): Data {
   };
   const records = ({ source }: Scan): readonly (readonly RandomRecord[])[] => {
     if (source.kind === 'file') return named(source.path).map((record) => [record]);
-    const { content } = source;
-    if (content.kind !== 'join') return ofTable(source).map((record) => [record]);
-    return ofTable(content.child).flatMap((child) =>
-      ofTable(content.parent)
+    if (source.kind === 'sql') return ofTable(source).map((record) => [record]);
+    return ofTable(source.child).flatMap((child) =>
+      ofTable(source.parent)
         .filter((parent) =>
-          content.conditions.every((on) =>
+          source.conditions.every((on) =>
             values(child, on.child).some((left) => values(parent, on.parent).some((right) => left.written === right.written)),
           ),
         )

@@ -61,8 +61,7 @@ async function mappingOf(
 /** Each triples map as lines: logical table, subject, and each predicate with its object. */
 function shown(mapping: Mapping): readonly (readonly string[])[] {
   return mapping.triplesMaps.map(({ source, subject, predicateObjects }) => {
-    if (source.kind !== 'sql' || source.content.kind === 'join' || subject.kind !== 'term')
-      throw new Error('not what a direct mapping has');
+    if (source.kind !== 'sql' || subject.kind !== 'term') throw new Error('not what a direct mapping has');
     return [
       source.content.kind === 'table' ? source.content.name : source.content.sql.trim(),
       `${subject.termType} ${expressionText(subject.expression)}`,

@@ -1,8 +1,8 @@
 /** What nodes claim to provide holds of the rows that the naive evaluator makes: of random mappings over files, tables and views. */
 import { describe, expect, test } from '@jest/globals';
-import type { Mapping, SqlSource } from '../../../../src/mapping/model/model.ts';
+import type { Mapping } from '../../../../src/mapping/model/model.ts';
 import { readMapping } from '../../../../src/mapping/parse/read.ts';
-import type { MapRules, Operator, Scan } from '../../../../src/plan/algebra.ts';
+import type { DatabaseRows, MapRules, Operator, Scan } from '../../../../src/plan/algebra.ts';
 import { type CatalogueMetadata, NO_METADATA } from '../../../../src/plan/catalogue-metadata.ts';
 import { scanOf } from '../../../../src/plan/expressions.ts';
 import { lower } from '../../../../src/plan/physical/lower.ts';
@@ -143,12 +143,12 @@ function withKey(data: Data, key: 'a' | 'b'): Data {
 
 /** What a catalogue would say of the tables, if each set of columns that happens to be a key were declared one. */
 function keysIn(data: Data): CatalogueMetadata {
-  const textsOf = (source: SqlSource, references: readonly string[]): readonly (readonly string[][])[] =>
+  const textsOf = (source: DatabaseRows, references: readonly string[]): readonly (readonly string[][])[] =>
     data
       .records({ kind: 'scan', source, records: [] } as unknown as Scan)
       .map(([record]) => references.map((reference) => data.values(record, reference).map(({ written }) => written)));
-  const isKey = (source: SqlSource, references: readonly string[]): boolean => {
-    if (source.content.kind !== 'table') return false;
+  const isKey = (source: DatabaseRows, references: readonly string[]): boolean => {
+    if (source.kind === 'sql-pairs') return false;
     const rows = textsOf(source, references);
     return (
       rows.every((row) => row.every((values) => values.length === 1)) &&
