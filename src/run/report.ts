@@ -1,5 +1,5 @@
 /** The report on each triples map of a run, including why it made no statement. */
-import { describeFault, Fault, type FaultData } from '../core/fault.ts';
+import { describeFault, Fault, type FaultData, type FaultPlace } from '../core/fault.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { MapInfo, Project } from '../plan/algebra.ts';
 import { describeDatabaseRows } from '../plan/explain.ts';
@@ -169,11 +169,15 @@ export function mergeFlaws(flaws: readonly Flaw[]): readonly Flaw[] {
     const { kind, count, first } = flaw;
     const key = keyOfFlaw(flaw);
     const before = merged.get(key);
-    const isEarlier = (before?.first.place.record ?? 0) > (first.place.record ?? 0) && before?.first.place.input === first.place.input;
+    const isEarlier = before !== undefined && isBefore(first.place, before.first.place);
     merged.set(key, before === undefined ? flaw : { kind, count: before.count + count, first: isEarlier ? first : before.first });
   }
   return [...merged.values()];
 }
+
+/** Of two records of one input. Each slice counts its records from its own first byte. */
+const isBefore = (a: FaultPlace, b: FaultPlace): boolean =>
+  a.input === b.input && ((a.recordsFrom ?? 0) - (b.recordsFrom ?? 0) || (a.record ?? 0) - (b.record ?? 0)) < 0;
 
 /** One warning for each statement of the mapping. */
 export const flawWarnings = (flaws: readonly Flaw[]): readonly string[] =>

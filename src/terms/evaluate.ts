@@ -146,8 +146,12 @@ export function leavingOut<A extends readonly unknown[]>({ leaveOut }: Accessors
   };
 }
 
-/** The texts of a term, without those of values that are left out. */
-export function withoutLeftOut({ leaveOut }: Accessors, text: TextOf): TextOf {
+/**
+ * The texts of a term, without those of values that are left out. A term of which a value cannot be read has none.
+ *
+ * @param mapping the place of the term in the mapping, for a fault of the source that does not name one
+ */
+export function withoutLeftOut({ leaveOut }: Accessors, text: TextOf, mapping: string | undefined): TextOf {
   if (leaveOut === undefined) return text;
   return (record, position) => {
     let texts: Text;
@@ -155,7 +159,7 @@ export function withoutLeftOut({ leaveOut }: Accessors, text: TextOf): TextOf {
       texts = text(record, position);
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
-      leaveOut(error);
+      leaveOut(mapping === undefined ? error : error.with({ place: { mapping, ...error.place } }));
       return null;
     }
     if (texts === null || texts === LEFT_OUT) return null;

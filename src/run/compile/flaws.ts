@@ -26,7 +26,8 @@ class Count {
 }
 
 export class Flaws {
-  readonly #all: Count[] = [];
+  /** In the order of the mapping. */
+  readonly #all: Pick<ReadonlyMap<unknown, Count>, 'values'>[] = [];
   /** Those of the current record. */
   #open: Count[] = [];
 
@@ -36,10 +37,16 @@ export class Flaws {
     return (value) => this.#note(count, () => faultOf(value));
   }
 
-  /** Counts objects of one object map. */
+  /** Counts what the predicate and the object of one rule lose, for each statement of the mapping that a fault names. */
   leftOut(): (fault: Fault) => void {
-    const count = this.#add('left-out');
-    return (fault) => this.#note(count, () => fault);
+    const counts = new Map<string | undefined, Count>();
+    this.#all.push(counts);
+    return (fault) => {
+      const { mapping } = fault.place;
+      const count = counts.get(mapping) ?? new Count('left-out');
+      counts.set(mapping, count);
+      this.#note(count, () => fault);
+    };
   }
 
   /** Counts texts of one template of which all references are empty texts. */
@@ -79,7 +86,7 @@ export class Flaws {
   /** An object map that stands in several statement patterns counts once. */
   found(): readonly Flaw[] {
     const found = new Map<string, Flaw>();
-    for (const { kind, count, first } of this.#all) {
+    for (const { kind, count, first } of this.#all.flatMap((counts) => [...counts.values()])) {
       if (first === undefined) continue;
       const flaw: Flaw = { kind, count, first: first.toJSON() };
       const key = keyOfFlaw(flaw);
@@ -90,7 +97,7 @@ export class Flaws {
 
   #add(kind: Flaw['kind']): Count {
     const count = new Count(kind);
-    this.#all.push(count);
+    this.#all.push([count]);
     return count;
   }
 

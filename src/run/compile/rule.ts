@@ -1,5 +1,5 @@
 /** A rule of the plan → the constant text around its values, and the closure that returns the values. */
-
+import { formatOrigin } from '../../mapping/model/model.ts';
 import type { Expression, Term } from '../../plan/algebra.ts';
 import type { RulePlan } from '../../plan/plan.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
@@ -45,7 +45,8 @@ const tailOf = (rule: RulePlan, rows: Accessors, object: CompiledTerm): End =>
 
 function tolerant(term: Term, rows: Accessors): CompiledTerm {
   const compiled = compileTerm(term, rows);
-  return compiled.constant === undefined ? { ...compiled, text: withoutLeftOut(rows, compiled.text) } : compiled;
+  const origin = term.kind === 'iri' || term.kind === 'blank' || term.kind === 'literal' ? formatOrigin(term.value.origin) : undefined;
+  return compiled.constant === undefined ? { ...compiled, text: withoutLeftOut(rows, compiled.text, origin) } : compiled;
 }
 
 function endOf({ constant, before, after, text }: CompiledTerm, lead: string, tail: string): End {

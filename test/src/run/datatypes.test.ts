@@ -311,6 +311,21 @@ describe('legacy RML under skip', () => {
     expect((await run(mappingOf(subject, name, pages), rows, { maxRejected: 2 })).fault).toMatchObject({ code: 'record/limit' });
   });
 
+  test('what a predicate and an object lose is counted for each of them, also where a value cannot be read', async () => {
+    const both =
+      'rr:predicateObjectMap [ rr:predicateMap [ old:reference "pages" ] ; rr:objectMap [ old:reference "name" ] ] ; rr:predicateObjectMap [ rr:predicate ex:label ; rr:objectMap [ old:reference "name" ] ]';
+    const mapping = mappingOf(subject, both);
+    const { report } = await run(mapping, rows);
+    const lineOf = (text: string): number => mapping.slice(0, mapping.indexOf(text)).split('\n').length;
+    expect(report?.flaws?.map(({ count, first }) => [count, first.place.expression, first.place.record])).toEqual([
+      [2, 'pages', 0],
+      [1, 'name', 2],
+      [1, 'name', 2],
+    ]);
+    expect(new Set(report?.flaws?.map(({ first }) => first.place.mapping)).size).toBe(3);
+    expect(report?.flaws?.every(({ first }) => first.place.mapping?.includes(`:${lineOf('rr:predicateMap')}:`))).toBe(true);
+  });
+
   test('a triples map whose objects are all invalid says so', async () => {
     const { report } = await run(mappingOf(subject, pages), { 'rows.json': '[{"id":1,"pages":"not ok"}]' });
     expect(report?.triplesMaps[0]?.empty).toContain('every object that has a value is invalid');
@@ -356,6 +371,14 @@ describe('counts', () => {
       expect.stringMatching(/^4 literals are ill-typed and written all the same; the first: .*record 3/),
       expect.stringMatching(/^2 invalid objects were left out with their statements; the first: .*record 1/),
     ]);
+  });
+
+  test('of slices, the first record is that of the first byte', () => {
+    const at = (recordsFrom: number, record: number): Flaw => {
+      const { first, ...rest } = flaw(record);
+      return { ...rest, first: { ...first, place: { ...first.place, recordsFrom } } };
+    };
+    expect(mergeFlaws([at(900, 0), at(0, 7), at(400, 2)])).toEqual([{ ...at(0, 7), count: 6 }]);
   });
 
   test('count each of equal rows', async () => {
