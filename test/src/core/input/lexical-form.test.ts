@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { isLexicalForm, isWithin, lexicalSpace } from '../../../../src/core/input/lexical-form.ts';
 import { XSD } from '../../../../src/core/value.ts';
+import { Random } from '../../../support/random.ts';
+import { isXsdForm, XSD_PATTERNS } from '../../../support/xsd.ts';
 
 const ROWS: readonly (readonly [type: string, values: readonly string[], others: readonly string[]])[] = [
   ['boolean', ['true', 'false', '1', '0'], ['TRUE', 'yes', '', ' true', 'true\n']],
@@ -79,6 +81,47 @@ const ROWS: readonly (readonly [type: string, values: readonly string[], others:
 test.each(ROWS)('values of xsd:%s', (type, values, others) => {
   expect(values.filter((text) => !isLexicalForm(text, XSD + type))).toEqual([]);
   expect(others.filter((text) => isLexicalForm(text, XSD + type))).toEqual([]);
+});
+
+test.each(Object.keys(XSD_PATTERNS))('xsd:%s has the texts that the patterns of the specification match', (type) => {
+  const random = new Random(Object.keys(XSD_PATTERNS).indexOf(type) + 1);
+  const known = ROWS.flatMap(([, values, others]) => [...values, ...others]);
+  const own = ROWS.flatMap(([of, values]) => (of === type ? values : []));
+  const changed = (text: string): string => {
+    const at = random.between(0, text.length);
+    const put = random.pick([
+      '',
+      '0',
+      '1',
+      '9',
+      '29',
+      '31',
+      '-',
+      '+',
+      '.',
+      ':',
+      'T',
+      'Z',
+      'E',
+      'P',
+      'D',
+      '=',
+      'A',
+      ' ',
+      '\n',
+      'é',
+      random.pick(known),
+    ]);
+    return text.slice(0, at) + put + text.slice(at + random.between(0, 2));
+  };
+  const texts = Array.from({ length: 3000 }, (_, i) => {
+    let text = random.pick(random.chance(0.5) ? own : known);
+    for (let change = 0; change < i % 4; change++) text = changed(text);
+    return text;
+  });
+  const wrong = texts.filter((text) => isLexicalForm(text, XSD + type) !== isXsdForm(text, XSD + type));
+  expect([...new Set(wrong)]).toEqual([]);
+  expect(texts.filter((text) => isXsdForm(text, XSD + type)).length).toBeGreaterThan(100);
 });
 
 test('every text is a value of a datatype that is not of XML Schema', () => {

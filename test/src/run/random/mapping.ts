@@ -1,4 +1,5 @@
 /** Random mappings over random records, as data, and as the files that the engine reads. */
+import { XSD, XSD_PATTERNS } from '../../../support/xsd.ts';
 import { escaped } from './texts.ts';
 
 export type Format = 'csv' | 'json' | 'jsonl' | 'xml';
@@ -8,6 +9,8 @@ export interface Scalar {
   readonly written: string;
   readonly json: string;
   readonly literal: string;
+  /** An object of JSON: no term can be made of it. */
+  readonly isObject?: true;
 }
 
 /** `a` and `b` have any text, `iri` what an IRI may hold, `lang` a language tag; `many` and `nested` have several values. */
@@ -16,6 +19,8 @@ export const FIELDS = ['a', 'b', 'iri', 'lang', 'many', 'nested'] as const;
 
 export interface Source {
   readonly format: Format;
+  /** Triples maps over it are of legacy RML. */
+  readonly isLegacy?: true;
   readonly records: readonly Readonly<Record<Field, readonly Scalar[]>>[];
 }
 
@@ -65,8 +70,6 @@ export interface RandomMapping {
   readonly sources: readonly Source[];
   readonly maps: readonly RandomMap[];
 }
-
-const XSD = 'http://www.w3.org/2001/XMLSchema#';
 
 const text = (written: string): Scalar => ({ written, json: JSON.stringify(written), literal: `"${escaped(written)}"` });
 const typed = (json: string, datatype: string, canonical = json): Scalar => ({
@@ -231,6 +234,68 @@ export function withTargets(mapping: RandomMapping, seed: number): RandomMapping
   return { ...mapping, maps: mapping.maps.map((map) => ({ ...map, subject: term(map.subject), rules: map.rules.map(rule) })) };
 }
 
+/** Texts of which each is in the lexical spaces of some datatypes, and an IRI or not. */
+const FORMS = [
+  ...['1', '-0', '+7', '007', '256', '1.5', '.5', '1,5', '1e3', 'INF', 'Infinity', 'NaN', '10.0.0.37', 'true', 'TRUE', ' 1', '', '0'],
+  ...['2024-02-29', '2023-02-29', '28/02/2024', '2024-02-28T10:00:00Z', '2024-02-28 10:00:00', '24:00:00', '12:60:00', '2024', 'P1D'],
+  ...['1 day', '0FB7', '0FB', 'D7c=', 'a b', 'a\nb', 'en-GB', 'en_GB', 'x<y', 'http://e/ü z', 'http://e/x'],
+].map(text);
+const WRONG_IRIS = ['a b', 'x<y', 'http://e/{x}', 'http://e/ü z', 'é|', '^', 'x\ny'].map(text);
+/** The last ones are language tags, and names of datatypes. */
+const TAGS = [
+  ...['en_GB', '', 'e n', 'languages', '-', 'en-', '1', 'ü', 'en\n', 'DE', 'i-x-1'],
+  ...['date', 'integer', 'boolean', 'string', 'decimal', 'gYear'],
+].map(text);
+const OBJECT: Scalar = { written: '', json: '{"no":"text"}', literal: '', isObject: true };
+const ROWS_WITH_FEW_FAULTS = 100;
+
+/** The mapping with values that give no valid terms, terms that take any value, datatypes with a lexical space, and sources of legacy RML. */
+export function withInvalid({ base, sources, maps }: RandomMapping, seed: number): RandomMapping {
+  const { below, pick, times } = dice(seed);
+  const chance = (percent: number): boolean => below(100) < percent;
+  const share = (sources[0] as Source).records.length > ROWS_WITH_FEW_FAULTS ? 3 : pick([5, 15, 40]);
+  const source = ({ format, records }: Source): Source => {
+    const values = { iri: WRONG_IRIS, lang: TAGS } as Partial<Record<Field, readonly Scalar[]>>;
+    const objects = format.startsWith('json') && chance(40) ? 4 : 0;
+    const changed = (name: Field, of: readonly Scalar[]): readonly Scalar[] =>
+      of.map((one) => (chance(objects) ? OBJECT : chance(share) ? pick(values[name] ?? FORMS) : one));
+    const made = records.map((record) => Object.fromEntries(FIELDS.map((name) => [name, changed(name, record[name])])) as typeof record);
+    // Equal rows of CSV may be read once.
+    return {
+      format,
+      records: made.flatMap((record) => (chance(20) ? [record, record] : [record])),
+      ...(chance(65) ? { isLegacy: true } : {}),
+    };
+  };
+  const any = (types: readonly TermType[]): Reference => ({
+    kind: 'reference',
+    type: pick(types),
+    field: pick(['iri', 'iri', 'iri', 'a', 'b', 'many', 'nested']),
+  });
+  const iri = (): Term => ({ value: any(['IRI', 'IRI', 'IRI', 'URI']) });
+  const datatype = (): string | Template =>
+    chance(20) ? { kind: 'template', type: 'IRI', parts: [XSD, { field: 'lang' }] } : XSD + pick(Object.keys(XSD_PATTERNS));
+  const object = (of: Term): Term => {
+    if (chance(15)) return iri();
+    if (of.value.kind === 'constant' || of.value.type !== 'Literal' || of.language !== undefined || chance(40)) return of;
+    return chance(25) ? { value: of.value, language: { field: 'lang' } } : { value: of.value, datatype: datatype() };
+  };
+  const rule = ({ predicate, object: made, graph }: Rule): Rule => ({
+    predicate: chance(12) ? iri() : predicate,
+    object: 'parent' in made ? made : object(made),
+    graph: graph !== undefined && chance(25) ? iri() : graph,
+  });
+  const map = (of: RandomMap): RandomMap => ({
+    source: of.source,
+    subject: chance(15) ? iri() : of.subject,
+    rules: [
+      ...of.rules.map(rule),
+      ...times(below(3), () => ({ ...(pick(of.rules) as Rule), object: object({ value: any(['Literal']) }) })),
+    ],
+  });
+  return { base, sources: sources.map(source), maps: maps.map(map) };
+}
+
 /** The same template, as IRIs of another type. */
 const retyped = (term: Term, type: TermType): Term =>
   term.value.kind === 'template' && term.value.type !== 'BlankNode' ? { ...term, value: { ...term.value, type } } : term;
@@ -260,6 +325,7 @@ export function fieldNamed(reference: string, source: Source): Field {
 
 export const fileName = ({ format }: Source, index: number): string => `f${index}.${format}`;
 
+/** Each term map has a line, which ends with its place as a comment: `# 0 1 object`, of a triples map and a rule. */
 export function turtle({ sources, maps }: RandomMapping): string {
   const map = ({ source: index, subject, rules }: RandomMap, i: number): string => {
     const source = sources[index] as Source;
@@ -271,23 +337,23 @@ export function turtle({ sources, maps }: RandomMapping): string {
       const parts = value.parts.map((part) => (typeof part === 'string' ? part : `{${referenceTo(part.field, source)}}`));
       return `rml:template "${parts.join('')}" ; ${type}`;
     };
-    const term = ({ value, language, datatype, targets = [] }: Term): string =>
+    const term = ({ value, language, datatype, targets = [] }: Term, place: string): string =>
       [
-        expression(value),
+        `${expression(value)} # ${place}\n`,
         ...targets.map((target) => `; rml:logicalTarget <#t${target}>`),
         language === undefined
           ? ''
           : typeof language === 'string'
             ? `; rml:language "${language}"`
-            : `; rml:languageMap [ rml:reference "${referenceTo(language.field, source)}" ]`,
+            : `; rml:languageMap [ rml:reference "${referenceTo(language.field, source)}" ] # ${place} language\n`,
         datatype === undefined
           ? ''
           : typeof datatype === 'string'
             ? `; rml:datatype <${datatype}>`
             : `; rml:datatypeMap [ ${expression(datatype)} ]`,
       ].join(' ');
-    const object = (of: Rule['object']): string => {
-      if (!('parent' in of)) return term(of);
+    const object = (of: Rule['object'], place: string): string => {
+      if (!('parent' in of)) return term(of, place);
       const parents = sources[(maps[of.parent] as RandomMap).source] as Source;
       const conditions = of.on.map(
         ({ child, parent }) =>
@@ -295,20 +361,26 @@ export function turtle({ sources, maps }: RandomMapping): string {
       );
       return `rml:parentTriplesMap <#m${of.parent}> ${conditions.join(' ')}`;
     };
+    const logicalSource = (path: string): string => {
+      if (source.isLegacy)
+        return `old:logicalSource [ old:source "${path}" ; old:referenceFormulation ql:${formulation} ${iterator.replace('rml:', 'old:')} ]`;
+      const file = `[ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "${path}" ]`;
+      return `rml:logicalSource [ rml:source ${file} ; rml:referenceFormulation rml:${formulation} ${iterator} ]`;
+    };
     const formulation = { csv: 'CSV', json: 'JSONPath', jsonl: 'JSONPath', xml: 'XPath' }[format];
     const iterator = { csv: '', json: '; rml:iterator "$[*]"', jsonl: '; rml:iterator "$[*]"', xml: '; rml:iterator "/r/x"' }[format];
     return [
-      `<#m${i}> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "${fileName(source, index)}" ] ; rml:referenceFormulation rml:${formulation} ${iterator} ]`,
-      `; rml:subjectMap [ ${term(subject)} ]`,
+      `<#m${i}> ${logicalSource(fileName(source, index))}`,
+      `; rml:subjectMap [ ${term(subject, `${i} subject`)} ]`,
       ...rules.map(
-        ({ predicate, object: made, graph }) =>
-          `; rml:predicateObjectMap [ rml:predicateMap [ ${term(predicate)} ] ; rml:objectMap [ ${object(made)} ] ${graph === undefined ? '' : `; rml:graphMap [ ${term(graph)} ]`} ]`,
+        ({ predicate, object: made, graph }, at) =>
+          `; rml:predicateObjectMap [ rml:predicateMap [ ${term(predicate, `${i} ${at} predicate`)} ] ; rml:objectMap [ ${object(made, `${i} ${at} object`)} ] ${graph === undefined ? '' : `; rml:graphMap [ ${term(graph, `${i} ${at} graph`)} ]`} ]`,
       ),
       '.',
     ].join('\n  ');
   };
   const targets = [1, 2, 3].map((target) => `<#t${target}> rml:target [ a rml:Target, rml:FilePath ; rml:path "t${target}.nq" ] .`);
-  return `@prefix rml: <http://w3id.org/rml/> .\n@base <http://e/> .\n${[...maps.map(map), ...targets].join('\n')}\n`;
+  return `@prefix rml: <http://w3id.org/rml/> .\n@prefix old: <http://semweb.mmlab.be/ns/rml#> .\n@prefix ql: <http://semweb.mmlab.be/ns/ql#> .\n@base <http://e/> .\n${[...maps.map(map), ...targets].join('\n')}\n`;
 }
 
 export function document({ format, records }: Source): string {
