@@ -121,7 +121,14 @@ const IRIS = [
   'tag:a:b~iri',
 ] as const;
 
-const DATATYPES = ['http://www.w3.org/2001/XMLSchema#token', 'http://e/d', 'http://example.com/ns#d'] as const;
+/** Some values are in the lexical spaces of those of XML Schema, most are not. */
+const DATATYPES = [
+  'http://www.w3.org/2001/XMLSchema#token',
+  'http://www.w3.org/2001/XMLSchema#language',
+  'http://www.w3.org/2001/XMLSchema#integer',
+  'http://e/d',
+  'http://example.com/ns#d',
+] as const;
 
 /** As Turtle writes it. */
 const quoted = (text: string): string => JSON.stringify(text).replaceAll('\u0085', '\\u0085');
@@ -362,6 +369,7 @@ class MapWriter {
       () => '',
       () => ` ; rml:language ${quoted(random.pick(['en', 'de-AT']))}`,
       () => ` ; rml:languageMap [ rml:reference ${this.#reference('lang')}${this.#target()} ]`,
+      () => ` ; rml:datatype ${iriOf(random.pick(DATATYPES))}`,
       () => ` ; rml:datatype ${iriOf(random.pick(DATATYPES))}`,
       ...(random.chance(0.4)
         ? [

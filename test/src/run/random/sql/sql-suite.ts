@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
 import { fromBytes } from '../../../../../src/core/text.ts';
-import type { DatabaseAccess, RunRequest } from '../../../../../src/run/request.ts';
+import type { DatabaseAccess, Flaw, RunRequest } from '../../../../../src/run/request.ts';
 import { executeRun, sliceRun } from '../../../../../src/run/run.ts';
 import { type Server, startDatabases, type TestDatabases } from '../../../../servers/databases/databases.ts';
 import { plainLabels } from '../../../../support/read-rdf.ts';
+import { isXsdForm } from '../../../../support/xsd.ts';
 
 /** Random mappings with joins, over tables whose values repeat and are missing: what the database does must be what the engine does with files. */
 const ROWS = 60;
@@ -37,6 +38,15 @@ function makeTable(random: () => number): Table {
 }
 
 const rowsOf = (table: Table): Cell[][] => Array.from({ length: ROWS }, (_, i) => COLUMNS.map((column) => table[column]?.[i] ?? null));
+
+/** Each column has values that are in their lexical spaces, and others that are not. */
+const DATATYPES = ['string', 'string', 'integer', 'decimal', 'boolean', 'positiveInteger', 'gYear', 'token', 'language', 'hexBinary'];
+const CHECKS = ['error', 'warn', 'off'] as const;
+
+const isIllTyped = (line: string): boolean => {
+  const [, text, datatype] = / "([^"]*)"\^\^<([^>]*)>/.exec(line) ?? [];
+  return text !== undefined && !isXsdForm(text, datatype as string);
+};
 
 interface Dialect {
   readonly source: (table: string) => string;
@@ -74,7 +84,7 @@ function makeMapping(random: () => number, { source, column }: Dialect): string 
       const place = random() < 0.15 ? ` ; rr:graphMap [ ${invalid()} ]` : '';
       const predicate = (random() < 0.15 ? `rr:predicateMap [ ${invalid()} ]` : `rr:predicate ex:p${Math.floor(random() * 3)}`) + place;
       if (random() < 0.1) return `${predicate} ; rr:objectMap [ ${invalid()} ]`;
-      if (random() < 0.35) return `${predicate} ; rr:objectMap [ ${column(pick(['a', 'b', 'c']))} ; rr:datatype xsd:string ]`;
+      if (random() < 0.35) return `${predicate} ; rr:objectMap [ ${column(pick(['a', 'b', 'c']))} ; rr:datatype xsd:${pick(DATATYPES)} ]`;
       // Keys of one kind on both sides: numbers or texts without what only a collation makes equal.
       const pairs = [
         ['id', 'a'],
@@ -128,13 +138,16 @@ export const randomSql = (servers: readonly Server[], numbers: readonly number[]
 
     /** Of the last run. */
     let rejected: number;
+    let counted: readonly Flaw[];
 
     async function linesOf(mapping: string, changes: Partial<RunRequest>): Promise<readonly string[]> {
       const path = join(directory, 'mapping.ttl');
       await writeFile(path, mapping);
       let text = '';
       const sink = { write: (lines: string) => void (text += lines), commit: async () => [], abort: async () => undefined };
-      rejected = (await executeRun(requestFor(path, changes), sink, {})).rejected;
+      const report = await executeRun(requestFor(path, changes), sink, {});
+      rejected = report.rejected;
+      counted = report.flaws ?? [];
       return plainLabels(fromBytes(text)).split('\n').slice(0, -1).toSorted();
     }
 
@@ -152,17 +165,23 @@ export const randomSql = (servers: readonly Server[], numbers: readonly number[]
 
     test.each(numbers)('are as over files, number %i', async (seed) => {
       const [mapping, judge] = [makeMapping(randomFrom(seed), SQL), makeMapping(randomFrom(seed), FILES)];
-      const lines = await linesOf(mapping, { database });
+      const datatypeCheck = CHECKS[seed % CHECKS.length] as (typeof CHECKS)[number];
+      const lines = await linesOf(mapping, { database, datatypeCheck });
       expect(new Set(lines).size).toBe(lines.length);
       const rejectedRows = rejected;
-      expect(lines).toEqual(await linesOf(judge, {}));
-      expect(rejectedRows).toBe(rejected);
-      expect(await linesOf(mapping, { database, memoryBudgetBytes: 1 })).toEqual(lines);
+      // The numbers may differ: a database gives equal rows once.
+      const warned = counted.length > 0;
+      expect(lines).toEqual(await linesOf(judge, { datatypeCheck }));
+      expect([rejectedRows, warned]).toEqual([rejected, counted.length > 0]);
+      const illTyped = lines.filter(isIllTyped);
+      if (datatypeCheck === 'error') expect(illTyped).toEqual([]);
+      if (illTyped.length > 0) expect(warned).toBe(datatypeCheck === 'warn');
+      expect(await linesOf(mapping, { database, datatypeCheck, memoryBudgetBytes: 1 })).toEqual(lines);
       // In slices: none makes what another makes.
       const path = join(directory, 'mapping.ttl');
-      const cut = await sliceRun(requestFor(path, { database }), { rows: 17, bytes: 0 }, new AbortController().signal);
+      const cut = await sliceRun(requestFor(path, { database, datatypeCheck }), { rows: 17, bytes: 0 }, new AbortController().signal);
       const slices: string[] = [];
-      for (const slice of cut?.slices ?? []) slices.push(...(await linesOf(mapping, { database, slice })));
+      for (const slice of cut?.slices ?? []) slices.push(...(await linesOf(mapping, { database, datatypeCheck, slice })));
       await cut?.release();
       if (cut !== undefined) expect(slices.toSorted()).toEqual(lines);
     });
