@@ -209,7 +209,8 @@ function bind(definition: FunctionDefinition, args: Arguments, context: CallCont
   return definition.parameters.map((parameter) => boundArgument(parameter, together(reads.get(parameter) ?? []), definition.on));
 }
 
-function parameterOf({ parameters }: FunctionDefinition, iri: string): Parameter | undefined {
+/** The parameter with this IRI, in any of its spellings. */
+export function parameterOf({ parameters }: FunctionDefinition, iri: string): Parameter | undefined {
   const name = iri.replace(MEMBER, '$1_nnn');
   return parameters.find((one) => one.iri === name) ?? parameters.find((one) => one.aliases.includes(name));
 }

@@ -47,6 +47,8 @@ export interface Parameter<T extends ParameterType = ParameterType, N extends Ne
   check?(value: ArgumentTypes[T]): void;
   /** The text is, or may be, a regular expression. */
   readonly isPattern?: true;
+  /** Part of what says which table the function looks values up in: a constant, since a run reads the table before its first record. */
+  readonly ofTable?: 'file' | 'from' | 'to' | 'delimiter';
 }
 
 export type ReturnType = Exclude<ParameterType, 'lazy'> | 'date' | 'dateTime';

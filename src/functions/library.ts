@@ -8,6 +8,7 @@ export interface FunctionLibrary {
   readonly compileCall: typeof import('./compile.ts').compileCall;
   readonly constantProblem: typeof import('./compile.ts').constantProblem;
   readonly constantly: typeof import('./compile.ts').constantly;
+  readonly parameterOf: typeof import('./compile.ts').parameterOf;
   readonly findFunction: typeof import('./registry.ts').findFunction;
   readonly suggestFunctions: typeof import('./registry.ts').suggestFunctions;
   readonly shortName: typeof import('./names.ts').shortName;
@@ -19,9 +20,9 @@ export async function loadFunctions(): Promise<void> {
   if (loaded !== undefined) return;
   // One after the other: the first loads nearly all, and loaders may mistake a module that two imports ask for at once.
   const { findFunction, suggestFunctions } = await import('./registry.ts');
-  const { compileCall, constantProblem, constantly } = await import('./compile.ts');
+  const { compileCall, constantProblem, constantly, parameterOf } = await import('./compile.ts');
   const { shortName } = await import('./names.ts');
-  loaded = { compileCall, constantProblem, constantly, findFunction, suggestFunctions, shortName };
+  loaded = { compileCall, constantProblem, constantly, parameterOf, findFunction, suggestFunctions, shortName };
 }
 
 /** For messages: undefined if no mapping of this thread has called a function. */

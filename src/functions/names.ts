@@ -1,5 +1,15 @@
 /** Namespaces of functions, prefixed names, and the parameters and returns that several functions share. */
-import type { ArgumentTypes, Need, Parameter, ParameterType, Return, ReturnType } from './definition.ts';
+import { excerpt } from '../core/fault.ts';
+import { delimiterOf } from '../core/input/csv-dialect.ts';
+import {
+  type ArgumentTypes,
+  DataError,
+  type Need,
+  type Parameter,
+  type ParameterType,
+  type Return,
+  type ReturnType,
+} from './definition.ts';
 import { checkPattern, checkTextOrPattern } from './regex.ts';
 
 /** Prefix → namespace. `qm` is the project's own. */
@@ -138,6 +148,29 @@ export const idlab = {
   strDate: parameter('strDate', 'string', 'idlab-fn:_strDate', 'idlab-fn:strDate'),
   pattern: parameter('pattern', 'string', 'idlab-fn:_pattern', 'idlab-fn:pattern'),
   lang: parameter('lang', 'string', 'idlab-fn:_lang', 'idlab-fn:lang'),
+} as const;
+
+const ofTable = <P extends Parameter>(part: NonNullable<Parameter['ofTable']>, of: P): P => ({ ...of, ofTable: part });
+
+function checkColumn(column: number): void {
+  if (column < 0) throw new DataError(`${column} is no column`, 'Columns are numbered from 0.');
+}
+
+function checkDelimiter(text: string): void {
+  if (delimiterOf(text) === undefined) throw new DataError(`${excerpt(text)} is no delimiter`, 'Give one ASCII character.');
+}
+
+function checkFile(path: string): void {
+  if (path.trim() === '') throw new DataError('it is empty', 'Give the path or URL of a CSV file.');
+}
+
+/** Of look-ups in a file. */
+export const table = {
+  value: parameter('str', 'string', 'idlab-fn:_str', 'idlab-fn:str', ...GREL_VALUE, 'grel:valueParam'),
+  file: ofTable('file', checked(parameter('inputFile', 'string', 'idlab-fn:_inputFile', 'idlab-fn:inputFile'), checkFile)),
+  from: ofTable('from', checked(parameter('fromColumn', 'integer', 'idlab-fn:_fromColumn', 'idlab-fn:fromColumn'), checkColumn)),
+  to: ofTable('to', checked(parameter('toColumn', 'integer', 'idlab-fn:_toColumn', 'idlab-fn:toColumn'), checkColumn)),
+  delimiter: ofTable('delimiter', checked(idlab.delimiter, checkDelimiter)),
 } as const;
 
 /** The project's own. They take GREL's names for the same things too. */

@@ -21,7 +21,7 @@ export interface Family {
   readonly definitions: readonly FunctionDefinition[];
 }
 
-/** In the order of `docs/functions.md`. None reads files or calls the network. */
+/** In the order of `docs/functions.md`. None reads files or calls the network: a run reads the files of look-ups beforehand. */
 export const FAMILIES: readonly Family[] = [
   { title: 'Text', definitions: TEXT },
   { title: 'Parts of texts', definitions: PART },

@@ -148,7 +148,8 @@ export interface Execution {
   /** IRI. */
   readonly function: string;
   readonly deterministic: boolean;
-  readonly inputs: readonly { readonly parameter: string; readonly value: Expression }[];
+  /** `file` identifies the file that the value names, and takes its place. */
+  readonly inputs: readonly { readonly parameter: string; readonly value: Expression; readonly file?: string }[];
 }
 
 /** The values of a cell. */

@@ -1,5 +1,6 @@
 /** A plan as text for people: what is read, in which order, what each record feeds, and how duplicates and joins are handled. */
-import type { Mapping } from '../mapping/model/model.ts';
+import { tablesOf } from '../mapping/model/expressions.ts';
+import type { LookUpTable, Mapping } from '../mapping/model/model.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { Check, DatabaseRows, Expression, Project, Scan } from './algebra.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
@@ -15,7 +16,7 @@ import { planMapping } from './planning.ts';
  */
 export function explainPlan(mapping: Mapping, base = 'http://example.com/base/', facts: CatalogueMetadata = NO_METADATA): string {
   const plan = planMapping(mapping, base, facts);
-  const lines: string[] = [];
+  const lines = [...new Set(tablesOf(mapping).map(describeTable))];
   for (const [number, scan] of plan.scans.entries()) {
     const { source } = scan;
     lines.push(`scan ${number + 1}: ${describeSource(source, scan.dialect)}, read once`);
@@ -24,10 +25,13 @@ export function explainPlan(mapping: Mapping, base = 'http://example.com/base/',
       for (const pipeline of iteration.pipelines) lines.push(...describePipeline(pipeline, plan));
     }
   }
-  if (lines.length === 0) lines.push('nothing to do: the mapping has no triples map');
+  if (plan.scans.length === 0) lines.push('nothing to do: the mapping has no triples map');
   lines.push(...describePhysical(lower(plan, { distinct: true, reifiers: false }), plan, ({ operator }) => nameOfSource(operator.source)));
   return `${lines.join('\n')}\n`;
 }
+
+const describeTable = ({ file, from, to }: LookUpTable): string =>
+  `table of look-ups: ${describeSource(file, 'legacy')}, column ${from} → ${to}, read before all scans`;
 
 function describePipeline({ steps, maps, buildSides, checks }: PipelinePlan, plan: Plan): readonly string[] {
   const lines = steps.map((step) => `    ${describeStep(step, plan)}`);

@@ -166,6 +166,9 @@ export interface RunRequest {
 
 export const DEFAULT_BASE = 'http://example.com/base/';
 
+/** The tables in which functions look values up have at most this share of the memory for joins and de-duplication, those of all threads together. */
+export const TABLE_SHARE = 1 / 4;
+
 /** A record that was rejected because of an invalid term. */
 export interface Rejection {
   readonly triplesMap: string;

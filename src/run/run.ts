@@ -10,7 +10,7 @@ import { incompleteJoins, joinWarnings, mergeJoins } from './join/reports.ts';
 import { prepareInTime } from './prepare/in-time.ts';
 import type { PreparedRun } from './prepare/prepare.ts';
 import { countRepeated, flawWarnings, mergeFlaws, mergeMaps } from './report.ts';
-import type { JoinReport, RunHooks, RunReport, RunRequest, SliceScan } from './request.ts';
+import { type JoinReport, type RunHooks, type RunReport, type RunRequest, type SliceScan, TABLE_SHARE } from './request.ts';
 import { type RunThreads, startThreads } from './threads/threads.ts';
 
 export { sliceRun } from './slices/slices.ts';
@@ -45,7 +45,6 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
     if (slice !== undefined && slice.digest !== prepared.digest) {
       throw new Fault('run/lost', 'The mapping or the tables that it reads have changed since the run was cut into slices');
     }
-    await hooks.located?.(prepared.places.flatMap((place) => place?.url ?? []));
     threads = await threadsOf(request, prepared, hooks);
     const look = (signal = hooks.signal): Promise<FoundKeys> => keyedMapsOf(request, prepared, signal);
     const keys = threads?.mapsMeanwhile ? undefined : await look();
@@ -97,11 +96,16 @@ const joinsIn = (joins: readonly JoinReport[]): Pick<RunReport, 'joins'> => (joi
 
 /** undefined: this thread executes the run. */
 async function threadsOf(request: RunRequest, prepared: PreparedRun, hooks: RunHooks): Promise<RunThreads | undefined> {
-  const { slice, threads, firstRecords, rowsPerPart } = request;
+  const { slice, firstRecords, rowsPerPart } = request;
+  const threads = threadsFor(request, prepared.tableBytes);
   // What these ask for depends on the order of records.
   const isOrdered = [firstRecords, rowsPerPart, hooks.row, hooks.subject].some((one) => one !== undefined);
-  return slice === undefined && threads > 1 && !isOrdered ? startThreads(request, prepared, hooks) : undefined;
+  return slice === undefined && threads > 1 && !isOrdered ? startThreads({ ...request, threads }, prepared, hooks) : undefined;
 }
+
+/** Each thread has tables of its own, in which functions look values up: there are as many as have a quarter of the memory for them. */
+const threadsFor = ({ threads, memoryBudgetBytes }: RunRequest, tableBytes: number): number =>
+  tableBytes === 0 ? threads : Math.max(1, Math.min(threads, Math.floor((memoryBudgetBytes * TABLE_SHARE) / tableBytes)));
 
 /** None where little or nothing is compared. */
 async function keyedMapsOf(request: RunRequest, prepared: PreparedRun, signal: AbortSignal | undefined): Promise<FoundKeys> {

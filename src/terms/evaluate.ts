@@ -292,8 +292,8 @@ function compileNewCall(call: Extract<Expression, { kind: 'call' }>, rows: Acces
   const definition = rows.functions?.find(execution.function) ?? findFunction(execution.function);
   if (definition === undefined) throw new Error(`there is no function ${execution.function}`);
   const inputs = new Map<string, ValuesOf[]>();
-  for (const { parameter, value } of execution.inputs) {
-    const values = value.kind === 'constant' ? constantly(toBytes(value.text)) : compileValues(value, rows);
+  for (const { parameter, value, file } of execution.inputs) {
+    const values = value.kind === 'constant' ? constantly(toBytes(file ?? value.text)) : compileValues(value, rows);
     inputs.set(parameter, [...(inputs.get(parameter) ?? []), values]);
   }
   const seed = `${rows.run} ${rows.part} ${expressionKey({ ...call, returns: undefined })}`;

@@ -3,7 +3,7 @@ import { fromBytes } from '../../core/text.ts';
 import type { Value } from '../../core/value.ts';
 import { define } from '../define.ts';
 import { DataError, type FunctionDefinition } from '../definition.ts';
-import { gives, grel, idlab, lazy, nullable, optional, own, qm } from '../names.ts';
+import { gives, grel, idlab, lazy, nullable, optional, own, qm, table } from '../names.ts';
 
 const UNTRUE: ReadonlySet<string> = new Set(['', 'false', 'no', 'off', '0']);
 
@@ -12,6 +12,49 @@ const textOf = (value: Value): string => (typeof value === 'string' ? value : va
 const isBlank = (value: Value): boolean => fromBytes(textOf(value)).trim() === '';
 
 const instead = own('instead', 'any');
+
+/** A column of a file → another one, by the cells of the first. Texts are one-byte. */
+export type Table = ReadonlyMap<string, string | undefined>;
+/** @param file identifies the file: what the plan says in the place of the argument */
+export type FindTable = (file: string, from: number, to: number, delimiter: string | undefined) => Table;
+
+/** Functions that look values up in files, which they do not read themselves. */
+export const lookUpsIn = (tableOf: FindTable): readonly FunctionDefinition[] => [
+  define({
+    names: ['idlab-fn:lookup'],
+    does: 'The cell in the column `toColumn` of the first row of a CSV file whose cell in `fromColumn` is the text. Columns are numbered from 0. File and columns are constants, and the first row is data like the others.',
+    takes: [table.value, table.file, table.from, table.to],
+    gives: gives.idlabString,
+    on: 'bytes',
+    call: (text, file, from, to) => tableOf(file, from, to, undefined).get(text),
+    examples: [
+      [['2', 'reviews.csv', 0, 1], 'good'],
+      [['good', 'reviews.csv', 1, 0], '2'],
+      [['7', 'reviews.csv', 0, 1], null],
+      [[null, 'reviews.csv', 0, 1], null],
+    ],
+  }),
+  define({
+    names: ['idlab-fn:lookupWithDelimiter'],
+    does: 'As `idlab-fn:lookup`, in a file whose cells another character separates, which is a constant, too.',
+    takes: [table.value, table.file, table.from, table.to, table.delimiter],
+    gives: gives.idlabString,
+    on: 'bytes',
+    call: (text, file, from, to, delimiter) => tableOf(file, from, to, delimiter).get(text),
+    examples: [
+      [['2', 'reviews.csv', 0, 1, ';'], 'good'],
+      [['7', 'reviews.csv', 0, 1, ';'], null],
+      [[null, 'reviews.csv', 0, 1, ';'], null],
+    ],
+  }),
+];
+
+/** The file of the examples. A run has tables of its own. */
+function exampleTable(file: string, from: number, to: number): Table {
+  if (file !== 'reviews.csv') throw new DataError('The file is read in a run alone');
+  const rows = ['0 bad', '1 poor', '2 good', '3 excellent'].map((row) => row.split(' '));
+  return new Map(rows.map((row) => [row[from] as string, row[to] as string]));
+}
 
 export const CONTROL: readonly FunctionDefinition[] = [
   define({
@@ -164,6 +207,7 @@ export const CONTROL: readonly FunctionDefinition[] = [
       [[null, 'f', 'female', 'unknown'], null],
     ],
   }),
+  ...lookUpsIn(exampleTable),
   define({
     names: ['idlab-fn:generateNull', 'grel:generateNull'],
     does: 'Never a value.',

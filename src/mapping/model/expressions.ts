@@ -1,5 +1,17 @@
 /** Expressions of a mapping: what they refer to, what they are made of, and their text for people. */
-import { type AnyMap, type Expression, mapsIn, type Origin, type TermMaps, withMembers } from './model.ts';
+import {
+  type AnyMap,
+  type Expression,
+  type Field,
+  type FileSource,
+  type LookUpTable,
+  type Mapping,
+  mapsIn,
+  type Origin,
+  type TermMaps,
+  viewsOf,
+  withMembers,
+} from './model.ts';
 
 /** Every expression over the rows of a triples map. */
 export const expressionsOf = (map: TermMaps): readonly Expression[] => mapsIn(map).flatMap(ownExpressions);
@@ -12,6 +24,32 @@ function ownExpressions(map: AnyMap): readonly Expression[] {
   const { expression, language, datatype } = map;
   return [expression, ...(language === undefined ? [] : [language]), ...(datatype === undefined ? [] : [datatype.expression])];
 }
+
+/** The tables in which functions of a mapping look values up, one for each call. */
+export const tablesOf = (mapping: Mapping): readonly LookUpTable[] => allExpressions(mapping).flatMap(tablesIn);
+
+function tablesIn(expression: Expression): readonly LookUpTable[] {
+  const own = expression.kind === 'call' ? expression.execution.inputs.flatMap(({ table }) => table ?? []) : [];
+  return [...own, ...partsOf(expression).flatMap(tablesIn)];
+}
+
+/** Every expression of a mapping, both sides of joins and the fields of views included. */
+function allExpressions(mapping: Mapping): readonly Expression[] {
+  const ofFields = (fields: readonly Field[]): readonly Expression[] =>
+    fields.flatMap((field) => [...(field.kind === 'expression' ? [field.expression] : []), ...ofFields(field.fields)]);
+  const maps = mapping.triplesMaps.flatMap(mapsIn);
+  const joins = [...viewsOf(mapping)].flatMap((view) => view.joins);
+  const conditions = [...maps.flatMap((map) => (map.kind === 'term' ? [] : map.conditions)), ...joins.flatMap((join) => join.conditions)];
+  return [
+    ...maps.flatMap(ownExpressions),
+    ...conditions.flatMap(({ child, parent }) => [child, parent]),
+    ...[...viewsOf(mapping)].flatMap(({ fields }) => ofFields(fields)),
+    ...joins.flatMap(({ fields }) => fields.map(({ expression }) => expression)),
+  ];
+}
+
+/** Identifies a file in the place of the argument that names it: the same path means another file in another document. */
+export const fileKey = ({ origin: { document }, path, sheet }: FileSource): string => JSON.stringify([document, path, sheet]);
 
 /** The expressions that an expression is made of. */
 export function partsOf(expression: Expression): readonly Expression[] {

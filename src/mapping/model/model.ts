@@ -346,6 +346,16 @@ export interface FunctionInput {
   /** IRI of the parameter. */
   readonly parameter: string;
   readonly value: Expression;
+  /** The value, a constant, names the file of a table. */
+  readonly table?: LookUpTable;
+}
+
+/** A table in which a function looks values up, which a run reads before its first record. */
+export interface LookUpTable {
+  readonly file: FileSource;
+  /** The column that is searched, and that of the results. From 0. */
+  readonly from: number;
+  readonly to: number;
 }
 
 /** Text is unescaped; references are in the syntax of their reference formulation. */

@@ -4,12 +4,13 @@
  * @see https://kg-construct.github.io/rml-fnml/spec/docs/
  */
 import { Fault } from '../../core/fault.ts';
+import { splitSheet } from '../../core/input/formats.ts';
 import { hasScheme } from '../../core/text.ts';
 import type { FunctionDefinition } from '../../functions/definition.ts';
 import { functionLibrary } from '../../functions/library.ts';
 import type { Report } from '../model/diagnostics.ts';
 import { nodeId, type Statement } from '../model/graph.ts';
-import type { Expression, FunctionExecution, FunctionInput } from '../model/model.ts';
+import type { Expression, FileSource, FunctionExecution, FunctionInput, Origin } from '../model/model.ts';
 import { shorten } from '../vocabulary/namespaces.ts';
 import type { Place, Property } from '../vocabulary/vocabulary.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, withArticle } from './node.ts';
@@ -75,8 +76,52 @@ function readExecution(context: Context, statement: Statement, reader: Expressio
   const iri = iriOf(context, named, 'function map', reader);
   const inputs = node.all('input').map((input) => readInput(context, input, reader));
   if (iri === undefined || !node.valid || report.errors > before) return 'invalid';
-  return { origin: node.origin, function: iri, deterministic: isDeterministic(iri), inputs: inputs.filter((input) => input !== undefined) };
+  return executionOf(
+    context,
+    node.origin,
+    iri,
+    inputs.filter((input) => input !== undefined),
+  );
 }
+
+function executionOf(context: Context, origin: Origin, iri: string, inputs: readonly FunctionInput[]): FunctionExecution {
+  const definition = definitionOf(context, iri);
+  const deterministic = definition?.deterministic ?? true;
+  return { origin, function: iri, deterministic, inputs: definition === undefined ? inputs : withTables(definition, inputs) };
+}
+
+/** Adds the table to the input that names its file. What is no constant, or missing, is told by `checkCall`. */
+function withTables(definition: FunctionDefinition, inputs: readonly FunctionInput[]): readonly FunctionInput[] {
+  const { parameterOf } = functionLibrary();
+  const parts = new Map(
+    inputs.flatMap(({ parameter, value }) => {
+      const part = parameterOf(definition, parameter)?.ofTable;
+      return part === undefined || value.kind !== 'constant' ? [] : [[part, value] as const];
+    }),
+  );
+  const named = parts.get('file');
+  if (named === undefined) return inputs;
+  const delimiter = parts.get('delimiter')?.term.value;
+  const csv = { headerRows: 0, ...(delimiter === undefined ? {} : { delimiter }) };
+  const columnOf = (part: 'from' | 'to'): number => Number(parts.get(part)?.term.value);
+  const file = { ...FILE, origin: named.origin, ...splitSheet(named.term.value), csv };
+  const table = { file, from: columnOf('from'), to: columnOf('to') };
+  return inputs.map((input) => (input.value === named ? { ...input, table } : input));
+}
+
+/** A file in which a function looks values up: all its rows are data. */
+const FILE = {
+  kind: 'file',
+  ids: [],
+  root: { kind: 'mapping' },
+  formulation: 'csv',
+  iterator: undefined,
+  iteratorOrigin: undefined,
+  nulls: [],
+  encoding: undefined,
+  compression: 'none',
+  namespaces: {},
+} as const satisfies Partial<FileSource>;
 
 function readInput(context: Context, statement: Statement, reader: ExpressionReader): FunctionInput | undefined {
   const { report } = context;
@@ -153,9 +198,7 @@ function readFunctionValue(context: Context, statement: Statement, reader: Expre
   }
   if (iri === undefined && report.errors === before)
     report.error('missing-function', node.origin, 'a function value names no function', 'add a predicate object map for fno:executes');
-  return iri === undefined || report.errors > before
-    ? 'invalid'
-    : { origin: node.origin, function: iri, deterministic: isDeterministic(iri), inputs };
+  return iri === undefined || report.errors > before ? 'invalid' : executionOf(context, node.origin, iri, inputs);
 }
 
 function valuesOf(context: Context, map: MappingNode, reader: ExpressionReader): readonly Expression[] {
@@ -168,12 +211,20 @@ function valuesOf(context: Context, map: MappingNode, reader: ExpressionReader):
 
 // ---------------------------------------------------------------- checks
 
-/** Whether the parameters take the constants that they are given: what one cannot take would reject every record. */
+/**
+ * Whether the parameters take the constants that they are given: what one cannot take would reject every record. And whether those that take
+ * constants alone are given one.
+ */
 function checkConstants(report: Report, definition: FunctionDefinition, inputs: readonly FunctionInput[]): boolean {
-  const { constantProblem, shortName } = functionLibrary();
+  const { constantProblem, parameterOf, shortName } = functionLibrary();
   const before = report.errors;
   for (const { parameter, value } of inputs) {
-    if (value.kind !== 'constant') continue;
+    if (value.kind !== 'constant') {
+      if (parameterOf(definition, parameter)?.ofTable === undefined) continue;
+      const message = `${definition.name} takes ${shortName(parameter)} as a constant: a run reads the file before its first record`;
+      report.error('invalid-call', value.origin, message, JOIN_INSTEAD);
+      continue;
+    }
     const problem = constantProblem(definition, parameter, value.term.value);
     if (problem === undefined) continue;
     const hint = problem.hint === undefined ? undefined : asDiagnostic(problem.hint);
@@ -187,18 +238,21 @@ function checkConstants(report: Report, definition: FunctionDefinition, inputs: 
   return report.errors === before;
 }
 
-const isDeterministic = (iri: string): boolean => functionLibrary().findFunction(iri)?.deterministic ?? true;
+const definitionOf = (context: Context, iri: string): FunctionDefinition | undefined =>
+  context.functions?.find(iri) ?? functionLibrary().findFunction(iri);
+
+const JOIN_INSTEAD =
+  'write the constant. Where it depends on the record, make the file the logical source of another triples map, and join it by rr:parentTriplesMap';
 
 /** A fault is a sentence, a diagnostic is not. */
 const asDiagnostic = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
 
-const LOOK_UP =
-  'it reads a CSV file, and functions read none: make the file the logical source of another triples map, and join it by rr:parentTriplesMap, or in a view where the value of a column is wanted';
-
 /** Functions of IDLab that read files or call servers, and what does the same here. */
 const READING: ReadonlyMap<string, string> = new Map([
-  ['idlab-fn:lookup', LOOK_UP],
-  ['idlab-fn:lookupWithDelimiter', LOOK_UP],
+  [
+    'idlab-fn:multipleLookup',
+    'it reads a CSV file, and compares several columns: make the file the logical source of another triples map, and join it by rr:parentTriplesMap with several conditions',
+  ],
   ['idlab-fn:readFile', 'it reads a file, and functions read none: make the file a logical source'],
   ['idlab-fn:dbpediaSpotlight', 'it calls a server, and functions call none: a custom function in Java can (docs/custom-functions.md)'],
 ]);
@@ -206,8 +260,8 @@ const READING: ReadonlyMap<string, string> = new Map([
 /** Whether there is such a function, with such parameters and results. */
 function checkCall(context: Context, { origin, execution, returns }: Call): boolean {
   const { report } = context;
-  const { compileCall, findFunction, shortName, suggestFunctions } = functionLibrary();
-  const definition = context.functions?.find(execution.function) ?? findFunction(execution.function);
+  const { compileCall, shortName, suggestFunctions } = functionLibrary();
+  const definition = definitionOf(context, execution.function);
   if (definition === undefined) {
     const name = shortName(execution.function);
     const near = suggestFunctions(execution.function, context.functions?.definitions);

@@ -1,5 +1,6 @@
 /** Term maps and their expressions → terms over rows. */
 import { XSD } from '../../core/value.ts';
+import { fileKey } from '../../mapping/model/expressions.ts';
 import type { Expression as MappedExpression, Origin, TermMap } from '../../mapping/model/model.ts';
 import type { Column, Expression, Operator, RowTerm } from '../algebra.ts';
 import type { Leaf } from '../expressions.ts';
@@ -95,7 +96,11 @@ export function expressionOf(of: MappedExpression, leaf: LeafOf, row: RowIdentit
     case 'fresh':
       return { kind: 'row', origin, ...row };
     case 'call': {
-      const inputs = of.execution.inputs.map(({ parameter, value }) => ({ parameter, value: inner(value) }));
+      const inputs = of.execution.inputs.map(({ parameter, value, table }) => ({
+        parameter,
+        value: inner(value),
+        ...(table === undefined ? {} : { file: fileKey(table.file) }),
+      }));
       return {
         kind: 'call',
         origin,

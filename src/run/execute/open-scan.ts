@@ -9,7 +9,7 @@ import { type FileSource, hasTypedValues, namesTypedColumns } from '../../mappin
 import type { ScanPlan } from '../../plan/plan.ts';
 import { readerOf } from '../../sources/formats.ts';
 import type { OpenedScan } from '../../sources/opened-scan.ts';
-import type { FileOptions, NestedRecords, OpenScan, ReadOptions, Scan, Spill, Unseen } from '../../sources/source.ts';
+import type { FileOptions, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan, Spill, Unseen } from '../../sources/source.ts';
 import { openInput, probeInput, rangesOf } from '../../storage/open.ts';
 import { changedFault, type OpenedInput, type OpenOptions, type WebAsk } from '../../storage/storage.ts';
 import { type DocumentPlace, formatOf, isParquet, withOtherPlace } from '../prepare/inputs.ts';
@@ -18,15 +18,20 @@ import { withoutPosition } from '../report.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
 import { type OpenPage, openPages } from './pages/paged-scan.ts';
 
+/** What is read of a document: a scan of a plan, or a part of one. */
+interface Wanted extends Pick<ScanPlan, 'dialect'> {
+  readonly iterations: readonly IterationRequest[];
+}
+
 /** Opens a document, or a slice of it. The caller closes it. */
 export async function openFileScan(
-  plan: ScanPlan,
+  plan: Wanted,
   source: FileSource,
   place: DocumentPlace,
   request: RunRequest,
   signal: AbortSignal,
   slice: ByteSlice | undefined,
-  spill: Spill,
+  spill: Spill | undefined,
 ): Promise<OpenedScan> {
   const { url } = place;
   const { inputOptions } = request;
@@ -65,7 +70,11 @@ export async function openFileScan(
   try {
     const format = formatOf(place, source, inputOptions, input.mediaType);
     const open = await openerOf(source, format);
-    const read = { ...readOptionsOf(plan, source, format, name, request, place.sheet), ...servedOf(url, input), spill };
+    const read = {
+      ...readOptionsOf(plan, source, format, name, request, place.sheet),
+      ...servedOf(url, input),
+      ...(spill === undefined ? {} : { spill }),
+    };
     if (source.formulation === 'parquet' || format === 'parquet')
       return await openRanges(open, input, plan, source, place, options, { ...read, ...(slice === undefined ? {} : { slice }) }, slice);
     const whole = await open(input.bytes, plan.iterations, read);
@@ -94,17 +103,17 @@ function isReadAsWorkbook({ request }: FileSource, { url, sheet }: DocumentPlace
   return sheet !== undefined || [inputOptions?.format, formatOfPath(url), declared].some(isWorkbook);
 }
 
-const isTyped = ({ dialect }: ScanPlan, source: FileSource): boolean =>
+const isTyped = ({ dialect }: Wanted, source: FileSource): boolean =>
   (dialect === 'rml' || namesTypedColumns(source)) && hasTypedValues(source);
 
 /** Opens the pages of a Web API, each as a document. */
 function openPagesOf(
-  plan: ScanPlan,
+  plan: Wanted,
   source: FileSource,
   place: DocumentPlace,
   request: RunRequest,
   options: OpenOptions,
-  spill: Spill,
+  spill: Spill | undefined,
 ): OpenPage {
   return async (address, iterations) => {
     const input = await openInput(address, options);
@@ -119,7 +128,11 @@ function openPagesOf(
           yield chunk;
         }
       })();
-      const read = { ...readOptionsOf(plan, source, format, name, request, place.sheet), ...servedOf(address, input), spill };
+      const read = {
+        ...readOptionsOf(plan, source, format, name, request, place.sheet),
+        ...servedOf(address, input),
+        ...(spill === undefined ? {} : { spill }),
+      };
       const scan = await open(bytes, iterations, read);
       return {
         scan,
@@ -144,7 +157,7 @@ function openPagesOf(
 async function openRanges(
   open: OpenScan,
   input: OpenedInput,
-  plan: ScanPlan,
+  plan: Wanted,
   source: FileSource,
   { url, version }: DocumentPlace,
   options: OpenOptions,
@@ -277,7 +290,7 @@ const servedOf = (url: string, { mediaType, charset }: OpenedInput): Pick<ReadOp
   /^(?:https?|s3):/i.test(url) ? { served: { mediaType, charset } } : {};
 
 export function readOptionsOf(
-  { dialect }: ScanPlan,
+  { dialect }: Wanted,
   source: FileSource,
   format: InputFormat | undefined,
   name: string,

@@ -12,11 +12,11 @@ import { type Planner, type PreparedRun, prepareRun } from './prepare.ts';
  */
 export async function prepareInTime(
   request: RunRequest,
-  { signal, limit }: Pick<RunHooks, 'signal' | 'limit'>,
+  { signal, limit, located }: Pick<RunHooks, 'signal' | 'limit' | 'located'>,
   snapshots?: Readonly<Record<string, string>>,
   planner?: Planner,
 ): Promise<PreparedRun> {
-  if (limit === undefined) return prepareRun(request, signal, snapshots, planner);
+  if (limit === undefined) return prepareRun(request, signal, snapshots, planner, undefined, located);
   const began = Date.now();
   let doing = 'reading the mapping';
   let isOver = false;
@@ -30,10 +30,11 @@ export async function prepareInTime(
     Math.max(0, limit.until - began),
   );
   try {
-    const prepared = await prepareRun(request, over.signal, snapshots, planner, (step) => {
-      doing = step;
-      limit.step?.(step);
-    });
+    const step = (next: string): void => {
+      doing = next;
+      limit.step?.(next);
+    };
+    const prepared = await prepareRun(request, over.signal, snapshots, planner, step, located);
     return {
       ...prepared,
       close: async () => {

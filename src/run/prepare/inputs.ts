@@ -193,7 +193,8 @@ function checkFormat(format: InputFormat, url: string, source: FileSource): void
 /** Whether the location of a source depends on something other than its path. */
 const isRelative = (path: string): boolean => !/^[a-z][a-z0-9+.-]+:\/\//i.test(path) && !isAbsolute(path);
 
-function locateSource(
+/** The path or URL of a source that the request does not bind. */
+export function locateSource(
   source: FileSource,
   { workingDirectory, inputOptions }: Pick<RunRequest, 'workingDirectory' | 'inputOptions'>,
 ): string {

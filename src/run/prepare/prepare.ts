@@ -6,12 +6,13 @@ import { redact } from '../../core/redact.ts';
 import type { OpenedFunctions } from '../../custom-functions/open.ts';
 import type { CustomFunctions } from '../../functions/definition.ts';
 import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
+import { tablesOf } from '../../mapping/model/expressions.ts';
 import { allSourcesOf, type LogicalSource, type Mapping } from '../../mapping/model/model.ts';
 import { type CatalogueMetadata, NO_METADATA } from '../../plan/catalogue-metadata.ts';
 import { forDocuments, mapsOf, type Plan, type ScanPlan } from '../../plan/plan.ts';
 import { planMapping } from '../../plan/planning.ts';
 import type { Databases } from '../databases/databases.ts';
-import { DEFAULT_BASE, type RunRequest, type ScanLimit } from '../request.ts';
+import { DEFAULT_BASE, type RunHooks, type RunRequest, type ScanLimit } from '../request.ts';
 import { bindSources, type DocumentPlace, locateInputs } from './inputs.ts';
 import { labelsOf, type RunLabels } from './labels.ts';
 import { type LoadedMapping, loadDocuments, loadMapping } from './load.ts';
@@ -25,9 +26,11 @@ export interface PreparedRun {
   readonly databases: Databases | undefined;
   readonly warnings: readonly string[];
   readonly documents: LoadedMapping['documents'];
-  /** Functions of the run beside the built-in ones. */
+  /** Functions of the run beside the built-in ones, and those that look values up in tables. */
   readonly functions: CustomFunctions | undefined;
-  /** Digest of hash function, mapping, plan and database: processes with equal digests have the same plan over the same database. */
+  /** What each process and thread holds of the tables in which functions look values up. */
+  readonly tableBytes: number;
+  /** Digest of hash function, mapping, plan, tables and database: processes with equal digests have the same plan over the same database. */
   readonly digest: string;
   readonly labels: RunLabels;
   close(): Promise<void>;
@@ -42,6 +45,7 @@ export type Planner = (mapping: Mapping, base: string, metadata: CatalogueMetada
  * @param snapshots database snapshots to read, see `Databases.open`
  * @param planner undefined: the plan of a run
  * @param step called with what comes next and may take long
+ * @param onLocated see `RunHooks`
  */
 export async function prepareRun(
   request: RunRequest,
@@ -49,13 +53,14 @@ export async function prepareRun(
   snapshots: Readonly<Record<string, string>> = {},
   planner?: Planner,
   step?: ScanLimit['step'],
+  onLocated?: RunHooks['located'],
 ): Promise<PreparedRun> {
   const base = request.base ?? DEFAULT_BASE;
   if (request.functions !== undefined) step?.('loading the custom functions');
-  const functions = await openCustomFunctions(request);
+  const opened = await openCustomFunctions(request);
   let databases: Databases | undefined;
   try {
-    const read = { baseIri: base, separate: request.boundOnly === true, functions };
+    const read = { baseIri: base, separate: request.boundOnly === true, functions: opened };
     const loaded = await (request.documents === undefined
       ? loadMapping(request.mappings, read, {
           workingDirectory: request.workingDirectory,
@@ -78,6 +83,11 @@ export async function prepareRun(
       located.map((places) => places?.length ?? 1),
     );
     const places = positions.map((position, at) => located[position]?.[at - positions.indexOf(position)]);
+    const {
+      functions,
+      bytes: tableBytes,
+      warnings: ofTables,
+    } = await withTables(opened, mapping, places, { request, signal, step, located: onLocated });
     const shape = plan.scans.map(({ iterations }) =>
       iterations.map((iteration) => [iteration.references, mapsOf(iteration).map(({ unique }) => unique)]),
     );
@@ -97,9 +107,10 @@ export async function prepareRun(
       plan,
       places,
       databases,
-      warnings: [...warnings, ...(databases?.warnings ?? [])],
+      warnings: [...warnings, ...(databases?.warnings ?? []), ...ofTables],
       documents,
       functions,
+      tableBytes,
       digest,
       labels: labelsOf(
         documents,
@@ -108,12 +119,12 @@ export async function prepareRun(
         request,
       ),
       close: async () => {
-        functions?.close();
+        opened?.close();
         await databases?.close();
       },
     };
   } catch (error) {
-    functions?.close();
+    opened?.close();
     await databases?.close();
     throw error;
   }
@@ -122,6 +133,38 @@ export async function prepareRun(
 /** Loaded only for runs that have such functions. */
 const openCustomFunctions = async ({ functions }: RunRequest): Promise<OpenedFunctions | undefined> =>
   functions === undefined ? undefined : (await import('../../custom-functions/open.ts')).openFunctions(functions);
+
+interface Surroundings {
+  readonly request: RunRequest;
+  readonly signal: AbortSignal | undefined;
+  readonly step: ScanLimit['step'];
+  readonly located: RunHooks['located'];
+}
+
+/** Adds those that look values up in tables, which are read now. All documents are known before the first one is opened. */
+async function withTables(
+  opened: CustomFunctions | undefined,
+  mapping: Mapping,
+  places: PreparedRun['places'],
+  { request, signal, step, located }: Surroundings,
+): Promise<Pick<PreparedRun, 'functions' | 'warnings'> & { readonly bytes: number }> {
+  const urls = places.flatMap((place) => place?.url ?? []);
+  const wanted = tablesOf(mapping);
+  if (wanted.length === 0) {
+    await located?.(urls);
+    return { functions: opened, bytes: 0, warnings: [] };
+  }
+  const { loadTables, locateTables } = await import('./tables.ts');
+  const tables = locateTables(wanted, request);
+  await located?.([...urls, ...tables.map(({ url }) => url)]);
+  const loaded = await loadTables(tables, request, signal, step);
+  const functions: CustomFunctions = {
+    version: `${opened?.version} ${loaded.version}`,
+    definitions: opened?.definitions ?? [],
+    find: (iri) => opened?.find(iri) ?? loaded.find(iri),
+  };
+  return { functions, bytes: loaded.bytes, warnings: loaded.warnings };
+}
 
 function planBy(planner: Planner | undefined, mapping: Mapping, base: string, databases: Databases | undefined, request: RunRequest): Plan {
   if (planner !== undefined) return planner(mapping, base, databases?.metadata ?? NO_METADATA);

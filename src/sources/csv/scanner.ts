@@ -132,9 +132,11 @@ export class CsvScanner extends CsvWindow {
   }
 
   #headless(found = 'it is empty'): Fault {
-    return new Fault('source/malformed', `There is no header row with the names of the columns in the input: ${found}`, {
+    const { headerRows } = this.options.csv ?? {};
+    const what = headerRows === 0 ? 'no row' : 'no header row with the names of the columns';
+    return new Fault('source/malformed', `There is ${what} in the input: ${found}`, {
       place: { input: this.options.name },
-      hint: 'Check what writes the file: a table without rows has a header all the same',
+      hint: headerRows === 0 ? 'Check what writes the file' : 'Check what writes the file: a table without rows has a header all the same',
     });
   }
 

@@ -17,6 +17,18 @@ const MAPPING = `@prefix rml: <http://w3id.org/rml/> .
   rml:predicateObjectMap [ rml:predicate <http://e/name> ; rml:objectMap [ rml:reference "name" ] ] .
 `;
 const FRESH = MAPPING.replace('rml:template "http://e/{id}"', 'rml:termType rml:BlankNode');
+/** A value of the file `codes.csv` instead of the name. */
+const LOOK_UP = MAPPING.replace('@prefix', '@prefix f: <https://w3id.org/imec/idlab/function#> .\n@prefix').replace(
+  'rml:reference "name"',
+  `rml:functionExecution [ rml:function f:lookup ; ${[
+    'f:str ; rml:inputValueMap [ rml:reference "name" ]',
+    'f:inputFile ; rml:inputValue "codes.csv"',
+    'f:fromColumn ; rml:inputValue 0',
+    'f:toColumn ; rml:inputValue 1',
+  ]
+    .map((one) => `rml:input [ rml:parameter ${one} ]`)
+    .join(' ; ')} ]`,
+);
 const statement = (id: number, name: string): string => `<http://e/${id}> <http://e/name> "${name}" .`;
 
 let directory: string;
@@ -107,6 +119,14 @@ describe('a file', () => {
       }
     };
     await upon(changed, `+ ${statement(1, 'Ada19')}`);
+  });
+
+  test('is that of a look-up, and comes later than the mapping', async () => {
+    await put('mapping.ttl', LOOK_UP);
+    await start();
+    expect(err).toContain('There is no file');
+    expect(await upon(() => put('codes.csv', 'Ada,Lovelace\n'), '1 statement')).toBe(`+ ${statement(1, 'Lovelace')}\n`);
+    expect(await upon(() => put('codes.csv', 'Ada,King\n'), '1 added')).toBe(`+ ${statement(1, 'King')}\n- ${statement(1, 'Lovelace')}\n`);
   });
 
   test('is another one, since the mapping names it', async () => {

@@ -8,7 +8,7 @@ export function functionsPage(): string {
   return `# Functions
 
 The ${count} functions that a mapping may call, by family. \`npm run docs\` makes this page from the tables in \`src/functions/families\`, and every
-example on it is a test. None reads files or calls the network. [functions.ttl](functions.ttl) describes them in
+example on it is a test. None calls the network, and none but \`idlab-fn:lookup\` and \`idlab-fn:lookupWithDelimiter\` has to do with files. [functions.ttl](functions.ttl) describes them in
 [FnO](https://w3id.org/function/spec), for tools; a mapping may be run together with it. \`quadmill functions --turtle\` writes the same.
 
 ${Object.entries(NAMESPACES)
@@ -32,6 +32,12 @@ ${Object.entries(NAMESPACES)
 - **Regular expressions** have the syntax of ECMAScript with Unicode rules, and a time that is bounded: where that of JavaScript could take long,
   the linear engine RE2 makes the same match ([decision 32](decisions/0032-regular-expressions.md)). A constant that could take hours, such as a
   look-ahead with \`(a+)+\`, is an error of the mapping; a pattern of the data rejects the record.
+- **Look-ups.** \`idlab-fn:lookup\` and \`idlab-fn:lookupWithDelimiter\` look values up in a CSV file, which the run reads as an input, before the
+  first record: from the directory of the mapping on (\`--source-root\`), within the reach and the limits of inputs, from a server or S3 too. File,
+  columns and delimiter are constants. All rows are data, the first one too; quotes are read as in other CSV. The first row with a key counts,
+  and it gives no value where its cell is empty without quotes. Without a delimiter there is a comma, in a \`.tsv\` a tab. The tables of a run
+  have a quarter of \`MEMORY_BUDGET_MB\`, and as many threads map as have copies in it. Slices of a run that read another version of a file end
+  the run.
 - **Repetition.** Functions marked *random* give the same again when a run is repeated by the queue.
 
 ${FAMILIES.map(({ title, definitions }) => `## ${title}\n\n${definitions.map(section).join('\n\n')}`).join('\n\n')}

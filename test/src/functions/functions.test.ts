@@ -242,6 +242,6 @@ describe('the registry', () => {
   });
 
   test('no function of the default set reads files or calls the network', () => {
-    for (const name of ['readFile', 'lookup', 'dbpediaSpotlight']) expect(findFunction(IDLAB + name)).toBeUndefined();
+    for (const name of ['readFile', 'multipleLookup', 'dbpediaSpotlight']) expect(findFunction(IDLAB + name)).toBeUndefined();
   });
 });

@@ -279,8 +279,7 @@ ex:call rr:predicateObjectMap [ rr:predicate fno:executes ; rr:objectMap [ rr:co
   });
 
   test.each([
-    ['idlab-fn:lookup', 'reads a CSV file'],
-    ['idlab-fn:lookupWithDelimiter', 'reads a CSV file'],
+    ['idlab-fn:multipleLookup', 'join it by rr:parentTriplesMap with several conditions'],
     ['idlab-fn:readFile', 'make the file a logical source'],
     ['idlab-fn:dbpediaSpotlight', 'calls a server'],
     ['idlab-fn:toUperCaseURL', 'did you mean idlab-fn:toUpperCaseURL'],
