@@ -1,8 +1,8 @@
 /**
  * What the internal subset of a document type declares: entities, and attributes with their types and defaults.
  *
- * Nothing outside of the document is read: neither an external subset nor an external entity. A reference to a parameter entity ends the
- * reading of declarations, as for every processor that does not read such an entity.
+ * Nothing outside of the document is read: neither an external subset nor an external entity. What stands behind a reference to an external
+ * parameter entity has no meaning then, so it may declare nothing that is read.
  *
  * @see https://www.w3.org/TR/xml/#sec-logical-struct and #proc-types
  */
@@ -38,11 +38,15 @@ const ATTRIBUTE = new RegExp(
   `\\s+(${NAME})\\s+(CDATA|(?:NOTATION\\s*)?\\([^)]*\\)|[A-Z]+)\\s+(?:#REQUIRED|#IMPLIED|(?:#FIXED\\s+)?(${QUOTED}))`,
   'gy',
 );
+const PARAMETER_REFERENCE = new RegExp(`%((?![\\d.-])${NAME});`, 'y');
+const HAS_PARAMETER_REFERENCE = new RegExp(`%(?![\\d.-])${NAME};`);
 
 /** The declarations of a document, and how far its entities have been expanded. */
 export class DocumentType {
   /** Name → replacement text; undefined: the entity is external. */
   readonly #entities = new Map<string, string | undefined>();
+  /** The same of parameter entities, which stand for declarations. */
+  readonly #parameters = new Map<string, string | undefined>();
   /** By the name of the element. undefined: none is declared. */
   attributes: Map<string, ReadonlyMap<string, DeclaredAttribute>> | undefined;
   /** By the declaration: its default, when it was needed. */
@@ -55,10 +59,11 @@ export class DocumentType {
     // What stands before the subset has quoted texts, which may hold brackets.
     const begin = new RegExp(`^(?:[^["']|${QUOTED})*\\[`).exec(declaration)?.[0].length;
     if (begin !== undefined && declaration.length <= MOST_DECLARED)
-      this.#read(declaration.slice(0, declaration.lastIndexOf(']')), begin, at, fail);
+      this.#read(declaration.slice(0, declaration.lastIndexOf(']')), begin, (of) => at + of, fail);
   }
 
-  #read(text: string, from: number, base: number, fail: Fail): void {
+  /** @param place of the text, where it is not that of a parameter entity */
+  #read(text: string, from: number, place: (at: number) => number, fail: Fail): void {
     let at = from;
     const take = (pattern: RegExp): RegExpExecArray | null => {
       pattern.lastIndex = at;
@@ -66,23 +71,45 @@ export class DocumentType {
       if (found !== null) at += found[0].length;
       return found;
     };
-    const lists: [element: string, declared: string][] = [];
     for (;;) {
       if (take(SKIPPED) !== null) continue;
-      const before = at;
+      const before = place(at);
       const entity = take(ENTITY);
+      const list = entity === null ? take(ATTRIBUTE_LIST) : null;
       if (entity !== null) {
         const [, parameter, name = '', quoted] = entity;
+        const entities = parameter === undefined ? this.#entities : this.#parameters;
         // The first declaration counts.
-        if (parameter !== undefined || this.#entities.has(name)) continue;
-        this.#entities.set(detach(name), quoted === undefined ? undefined : replacementOf(quoted.slice(1, -1), base + before, fail));
-        continue;
+        if (!entities.has(name))
+          entities.set(detach(name), quoted === undefined ? undefined : replacementOf(quoted.slice(1, -1), before, fail));
+      } else if (list !== null) {
+        const [, element = '', declared = ''] = list;
+        if (HAS_PARAMETER_REFERENCE.test(declared.replace(new RegExp(QUOTED, 'g'), ''))) withinDeclaration(before, fail);
+        this.#declare(element, declared);
+      } else {
+        const [, name] = take(PARAMETER_REFERENCE) ?? [];
+        if (name === undefined) return;
+        if (this.#parameters.get(name) !== undefined) this.#include(name, before, fail);
+        else if (/<!(?:ENTITY|ATTLIST)\s/.test(text.slice(at).replace(/<!--[^]*?-->/g, '')))
+          fail(
+            `The entity ${shownParameter(name)} is ${this.#parameters.has(name) ? 'external' : 'not declared'}, so the declarations behind it may have another meaning`,
+            before,
+            'Nothing outside of the document is read. Put the text of the entity into the document, or take its reference out',
+          );
       }
-      const list = take(ATTRIBUTE_LIST);
-      if (list === null) break;
-      lists.push([list[1] as string, list[2] as string]);
     }
-    for (const [element, declared] of lists) this.#declare(element, declared);
+  }
+
+  /** The declarations that a parameter entity stands for. */
+  #include(name: string, at: number, fail: Fail): void {
+    const shown = shownParameter(name);
+    const text = this.#parameters.get(name) as string;
+    if (this.#open.includes(shown)) fail(`The entity ${shown} refers to itself`, at);
+    this.#add(text.length, at, shown);
+    if (this.#open.length >= MOST_LEVELS) throw new TooMuch(shown);
+    this.#open.push(shown);
+    this.#read(text, 0, () => at, fail);
+    this.leave();
   }
 
   #declare(element: string, declared: string): void {
@@ -162,8 +189,18 @@ export class TooMuch extends Error {}
 /** The value without the spaces around and between its words. */
 export const tokens = (value: string): string => value.replace(/^ +| +$/g, '').replace(/ {2,}/g, ' ');
 
+const shownParameter = (name: string): string => excerpt(`%${fromBytes(name)};`);
+
+const withinDeclaration = (at: number, fail: Fail): never =>
+  fail(
+    'A parameter entity stands within a declaration, where the document itself may have none',
+    at,
+    'Put the text of the entity in its place',
+  );
+
 /** The text that a reference stands for: references to characters are resolved, those to entities when they are read. */
 function replacementOf(value: string, at: number, fail: Fail): string {
+  if (HAS_PARAMETER_REFERENCE.test(value)) withinDeclaration(at, fail);
   const lines = value.replace(/\r\n?/g, '\n');
   return detach(lines.replace(/&(#[^;&]*);/g, (_, name: string) => reference(name, at, fail, undefined)));
 }

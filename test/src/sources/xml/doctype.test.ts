@@ -58,6 +58,23 @@ describe('entities of the internal subset', () => {
       '.',
       ['1'],
     ],
+    ['of a parameter entity', `<!ENTITY % p '<!ENTITY a "1"><!ENTITY b "2">'> %p; <!ENTITY a "3">`, '<e>&a;&b;</e>', '.', ['12']],
+    // XML, appendix D.
+    [
+      'of one within another',
+      `<!ENTITY % xx '&#37;zz;'><!ENTITY % zz '&#60;!ENTITY a "error-prone" >'>%xx;`,
+      '<e>&a;</e>',
+      '.',
+      ['error-prone'],
+    ],
+    ['of a parameter entity that is not used', '<!ENTITY % p SYSTEM "p"><!ENTITY a "100%">', '<e>&a;</e>', '.', ['100%']],
+    [
+      'in front of an external parameter entity',
+      '<!ENTITY % p SYSTEM "p"><!ENTITY a "1"><!-- <!ENTITY --> %p; <!ELEMENT e ANY>',
+      '<e>&a;</e>',
+      '.',
+      ['1'],
+    ],
     ['beside an external subset', '<!ENTITY a "1">', '<e>&a;</e>', '.', ['1']],
   ];
   describe.each(WAYS)('by $name', ({ iterator, reference }) => {
@@ -82,6 +99,8 @@ describe('attributes of the internal subset', () => {
     ['the spaces of tokens', '<!ATTLIST e a NMTOKENS #IMPLIED>', '<e a="  x   y "/>', '@a', ['x y']],
     ['the first declaration counts', '<!ATTLIST e a CDATA "1"><!ATTLIST e a CDATA "2" b CDATA "3">', '<e/>', '@a', ['1']],
     ['with an entity', '<!ENTITY v "V"><!ATTLIST e a CDATA "&v;1">', '<e/>', '@a', ['V1']],
+    ['of a parameter entity', `<!ENTITY % p '<!ATTLIST e a CDATA "x">'>%p;`, '<e/>', '@a', ['x']],
+    ['with a percent sign', '<!ATTLIST e a CDATA "%p; 1%">', '<e/>', '@a', ['%p; 1%']],
     ['a namespace', '<!ATTLIST e xmlns:p CDATA #FIXED "urn:p" p:a CDATA "x">', '<e/>', '@*:a', ['x']],
   ])('%s', async (_, declarations, content, path, found) => {
     for (const { iterator, reference } of WAYS)
@@ -114,7 +133,40 @@ describe('refused', () => {
     ['an external entity within another one', doctype('<!ENTITY x SYSTEM "x"><!ENTITY a "&x;">', '<e>&a;</e>'), /is external/],
     ['an entity that is not parsed', doctype('<!ENTITY a SYSTEM "a.gif" NDATA gif>', '<e>&a;</e>'), /is external/],
     ['what an external subset declares', '<!DOCTYPE r SYSTEM "r.dtd"><r><e>&a;</e></r>', /the document does not declare it/],
-    ['what stands behind a parameter entity', doctype('<!ENTITY % p SYSTEM "p"> %p; <!ENTITY a "1">', '<e>&a;</e>'), /does not declare it/],
+    [
+      'what stands behind a parameter entity',
+      doctype('<!ENTITY % p SYSTEM "p"> %p; <!ENTITY a "1">', '<e>&a;</e>'),
+      /%p;\\?" is external, so the declarations behind it/,
+    ],
+    [
+      'a default behind a parameter entity',
+      doctype('<!ENTITY % p PUBLIC "p" "p"> %p; <!ATTLIST e a CDATA "1">', '<e/>'),
+      /%p;\\?" is external, so/,
+    ],
+    [
+      'what stands behind one that is not declared',
+      doctype('%p; <!ENTITY a "1">', '<e>1</e>'),
+      /%p;\\?" is not declared, so the declarations behind it/,
+    ],
+    ['a parameter entity within an entity', doctype('<!ENTITY % p "v"><!ENTITY a "a%p;b">', '<e>&a;</e>'), /stands within a declaration/],
+    [
+      'a parameter entity within an attribute list',
+      doctype('<!ENTITY % p "CDATA"><!ATTLIST e a %p; "1">', '<e/>'),
+      /stands within a declaration/,
+    ],
+    [
+      'a circle of parameter entities',
+      doctype(`<!ENTITY % a "&#37;b;"><!ENTITY % b "&#37;a;">%a;`, '<e>1</e>'),
+      /%a;\\?" refers to itself/,
+    ],
+    [
+      'exponential growth of parameter entities',
+      doctype(
+        `${nested(30, 10).replaceAll('ENTITY ', 'ENTITY % ').replaceAll('&', '&#37;').replace('"ha"', '"<!-- ha -->"')}%l30;`,
+        '<e>1</e>',
+      ),
+      /expand without bound/,
+    ],
     ['a < in an attribute', doctype('<!ENTITY a "<b/>">', '<e a="&a;"/>'), /has a < in it/],
     [
       'an element that is not closed',
