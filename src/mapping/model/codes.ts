@@ -81,8 +81,9 @@ export const DIAGNOSTIC_CODES = {
     summary: 'The regular expression of a filter in JSONPath is not one that JSONPath has (I-Regexp), so it matches nothing.',
   },
   'malformed-template': {
-    severity: 'error',
-    summary: 'A template cannot be read: a brace is not closed, not opened or wrongly escaped.',
+    severity: 'either',
+    summary:
+      'A template cannot be read: a brace is not closed, not opened or wrongly escaped. A warning where a closing parenthesis of YARRRML stands behind a reference and closes nothing.',
   },
   'malformed-uri': {
     severity: 'warning',
@@ -172,7 +173,7 @@ export const DIAGNOSTIC_CODES = {
   'near-namespace': {
     severity: 'either',
     summary:
-      'A term has a namespace that is nearly one that mappings use: by https:, without its #, or with a / in its place. An error for a vocabulary of RML, a warning for those of datatypes and of RDF.',
+      'A term has a namespace that is nearly one that mappings use: by https:, without its #, with a / in its place, or of a module of RML, as drafts had it. An error for a vocabulary of RML, a warning for those of datatypes and of RDF.',
   },
   'no-database': {
     severity: 'error',

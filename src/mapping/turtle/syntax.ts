@@ -36,9 +36,12 @@ const EXPECTATIONS: readonly (readonly [RegExp, string, string?])[] = [
 
 /** Slips that have one cause each: the text in front of the place on its line, the text from there on, and what to do. */
 const SLIPS: readonly (readonly [before: RegExp, rest: RegExp, hint: (found: RegExpExecArray) => string])[] = [
+  [/prefix\s+$/i, /^([^\s:<>"'=]*)\s*=/, ([, name]) => `a declaration has no =: ${name}: <…>`],
+  [/prefix\s+\S*:\s*$|base\s+$/i, /^=/, () => 'a declaration has no =: the IRI follows at once'],
   [/prefix\s+$/i, /^([^\s:<>"']+)\s*</, ([, name]) => `a colon ends a prefix: ${name}: <…>`],
   [/prefix\s+\S*:\s*$|base\s+$/i, /^["']([^"'\s]*)["']/, ([, iri]) => `write <${iri}>: it is no text`],
   [/(?:)/, /^([a-z][a-z\d+.-]*:\/\/[^\s<>"{}|\\^`]*?)[;,.]*(?=\s|$)/i, ([, iri]) => `an IRI stands in angle brackets: <${iri}>`],
+  [/(?:)/, /^[‹«〈⟨＜]([^\s›»〉⟩＞]+)[›»〉⟩＞]/, ([, iri]) => `an IRI stands in < and >: <${iri}>`],
   [/(?:)/, /^[“”„‟‘’‚‛«»″′]/, () => 'texts stand in straight quotes: "…"'],
   [/(?:)/, /^\/[/*]/, () => 'a comment begins with #'],
   [/^\s*$/, /^@(?:prefix|base)\b/, () => 'the statement in front of it has no full stop: write . behind it'],

@@ -1,4 +1,4 @@
-/** Namespaces that are nearly right: by `https:`, without their `#`, with a `/` in its place. */
+/** Namespaces that are nearly right: by `https:`, without their `#`, with a `/` in its place, or of a module of RML, as in its drafts. */
 import type { Report } from '../model/diagnostics.ts';
 import type { Graph } from '../model/graph.ts';
 import type { Origin } from '../model/model.ts';
@@ -12,7 +12,12 @@ const OTHERS: readonly string[] = ['xsd', 'rdf', 'rdfs'].map((prefix) => USUAL_P
 
 const bare = (namespace: string): string => namespace.toLowerCase().replace(/^https?:\/\/(?:www\.)?|[#/]$/g, '');
 
+const TODAYS = 'http://w3id.org/rml/';
+
 const KNOWN = [...RML_NAMESPACES, ...OTHERS].map((iri) => ({ iri, bare: bare(iri), isOther: OTHERS.includes(iri) }));
+
+/** What of an IRI is a term, behind the namespace: of a module of RML, which has one namespace, too. */
+const NAMES: readonly RegExp[] = [/^[#/]?([a-z][\w-]*)$/i, /^[#/]?(?:core|io|cc|fnml|star|lv)[#/]?([a-z][\w-]*)$/i];
 
 interface Near {
   readonly written: string;
@@ -25,11 +30,14 @@ function near(iri: string): Near | undefined {
   const lower = iri.toLowerCase().replace(/^https?:\/\/(?:www\.)?/, '');
   for (const { iri: meant, bare: base, isOther } of KNOWN) {
     if (!lower.startsWith(base)) continue;
-    const [, name] = /^[#/]?([a-z][\w-]*)$/i.exec(iri.slice(iri.length - (lower.length - base.length))) ?? [];
-    if (name === undefined) continue;
-    const written = iri.slice(0, iri.length - name.length);
-    const isTerm = isOther || (['properties', 'classes', 'individuals'] as const).some((kind) => lookUp(kind, meant + name)?.name);
-    if (written !== meant && isTerm) return { written, meant, isOther };
+    const rest = iri.slice(iri.length - (lower.length - base.length));
+    for (const pattern of meant === TODAYS ? NAMES : NAMES.slice(0, 1)) {
+      const [, name] = pattern.exec(rest) ?? [];
+      if (name === undefined) continue;
+      const written = iri.slice(0, iri.length - name.length);
+      const isTerm = isOther || (['properties', 'classes', 'individuals'] as const).some((kind) => lookUp(kind, meant + name)?.name);
+      if (written !== meant && isTerm) return { written, meant, isOther };
+    }
   }
   return undefined;
 }

@@ -69,6 +69,13 @@ function partsOf({ report, document }: Scope, text: string, origin: Origin, isIr
     report.error('malformed-template', origin, parsed.message, parsed.hint);
     return undefined;
   }
+  if (parsed.stray !== undefined)
+    report.warning(
+      'malformed-template',
+      origin,
+      `a ) stands behind the reference $(${parsed.stray}), which it does not close: it is text`,
+      'write \\) for a ) within a reference, and in text, too',
+    );
   if (head.kind !== 'prefix') return parsed.parts;
   const [first, ...rest] = parsed.parts;
   if (first?.kind === 'text') return [{ kind: 'text', text: head.namespace + first.text }, ...rest];

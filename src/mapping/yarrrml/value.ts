@@ -8,7 +8,8 @@
 import type { TemplatePart } from '../model/model.ts';
 
 export type ParsedValue =
-  | { readonly kind: 'parts'; readonly parts: readonly TemplatePart[] }
+  /** `stray`: the last reference in front of a closing parenthesis that nothing has opened and no backslash escapes. */
+  | { readonly kind: 'parts'; readonly parts: readonly TemplatePart[]; readonly stray?: string }
   | { readonly kind: 'fault'; readonly message: string; readonly hint: string };
 
 /**
@@ -19,6 +20,9 @@ export type ParsedValue =
 export function parseValue(value: string, external: ReadonlyMap<string, string>): ParsedValue {
   const parts: TemplatePart[] = [];
   let text = '';
+  let open = 0;
+  let last: string | undefined;
+  let stray: string | undefined;
   for (let i = 0; i < value.length; i++) {
     if (value.startsWith('$(', i)) {
       const end = endOfReference(value, i + 2);
@@ -40,13 +44,21 @@ export function parseValue(value: string, external: ReadonlyMap<string, string>)
         parts.push({ kind: 'reference', reference: name });
         text = '';
       } else text += replaced;
+      last = written;
       i = end;
     } else if (value[i] === '\\' && /[\\():]/.test(value[i + 1] ?? '')) {
       text += value[++i];
-    } else text += value[i];
+    } else {
+      if (value[i] === '(') open++;
+      else if (value[i] === ')') {
+        if (open > 0) open--;
+        else stray ??= last;
+      }
+      text += value[i];
+    }
   }
   if (text !== '') parts.push({ kind: 'text', text });
-  return { kind: 'parts', parts };
+  return { kind: 'parts', parts, ...(stray === undefined ? {} : { stray }) };
 }
 
 /**
@@ -76,12 +88,19 @@ function ending(value: string, from: number, which: 'first' | 'matching' | 'unqu
   return -1;
 }
 
-/** The value that `parseValue` reads as these parts, with no external references. */
-export const valueOf = (parts: readonly TemplatePart[]): string =>
-  parts
-    .map((part) =>
-      part.kind === 'reference'
-        ? `$(${part.reference.replace(/[\\()]/g, '\\$&')})`
-        : part.text.replace(/\\(?=[\\():]|$)|\$(?=\()/g, (found) => (found === '$' ? '$\\' : '\\\\')),
-    )
+/** The value that `parseValue` reads as these parts, with no external references and no stray parenthesis. */
+export function valueOf(parts: readonly TemplatePart[]): string {
+  let open = 0;
+  return parts
+    .map((part, i) => {
+      if (part.kind === 'reference') return `$(${part.reference.replace(/[\\()]/g, '\\$&')})`;
+      return part.text.replace(/\\(?=[\\():]|$)|\$\(|[()]/g, (found) => {
+        if (found === '(') open++;
+        else if (found === ')' && open > 0) open--;
+        else if (found === '$(') return '$\\(';
+        else if (found === '\\' || i > 0) return `\\${found}`;
+        return found;
+      });
+    })
     .join('');
+}

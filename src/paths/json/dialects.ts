@@ -99,6 +99,17 @@ const FILTERS: readonly Foreign[] = [
     problem: ([, before, name]) => ({ message: 'A name with a hyphen stands in brackets', hint: `Write ${before}['${name}']` }),
   },
   {
+    pattern: new RegExp(`(${QUERY})\\.(length|size|count)\\s*\\(\\s*\\)`),
+    problem: ([, left, name = '']) => ({ message: `JSONPath has no function ${name}() behind a path`, hint: `Write length(${left})` }),
+  },
+  {
+    pattern: new RegExp(`${QUERY}\\.(sum|min|max|avg|stddev|keys|index|concat|append|entries|values)\\s*\\(`),
+    problem: ([, name = '']) => ({
+      message: `JSONPath has no function ${name}() behind a path`,
+      hint: 'A filter has length(), count(), match(), search() and value(); leave other records out by rml:condition',
+    }),
+  },
+  {
     pattern: /([!=])==/,
     problem: ([, first]) => unknownOperator(`${first}==`, `Write ${first}=`),
   },

@@ -91,6 +91,11 @@ function columnHint(reference: string, names: readonly string[], dialect: CsvDia
     const option = quote === "'" ? `--quote "'"` : `--quote '"'`;
     return `The header has ${quote}${reference}${quote}, with its quotes. Use ${option} on the command line, or csvw:dialect [ csvw:quoteChar ${JSON.stringify(quote)} ] in the mapping`;
   }
+  const cut = names.find((name) => name.startsWith(`${reference})`));
+  if (cut !== undefined) {
+    const escaped = cut.replace(/[\\()]/g, '\\$&');
+    return `The header has the column ${quoted(cut)}: in YARRRML, a ) within a reference is \\): $(${escaped})`;
+  }
   const near = nearest(reference, names);
   return near.length > 0 ? `Did you mean ${near.map(quoted).join(' or ')}?` : `The columns are ${names.map(quoted).join(', ')}.`;
 }
