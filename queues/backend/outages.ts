@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
-import { queueRefusal } from './refusals.ts';
+import { queueRefusal, WHILE_RUNNING } from './refusals.ts';
 
 export interface QueueErrors {
   /** @param what what has met the error */
@@ -38,7 +38,7 @@ export function watchErrors(ping: () => Promise<void>, logger: Logger): QueueErr
     const why = await reasonOf(ping);
     if (why === undefined) return log(error, what);
     if (closed.signal.aborted) return;
-    logger.warn({ reason: why.message, hint: why.hint }, 'queue away');
+    logger.warn({ reason: why.message, hint: why.hint ?? `Bring it back. ${WHILE_RUNNING}` }, 'queue away');
     do {
       await sleep(ASK_MS, undefined, { signal: closed.signal, ref: false }).catch(() => undefined);
       if (closed.signal.aborted) return;

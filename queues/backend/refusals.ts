@@ -1,4 +1,4 @@
-/** What a queue says that is there and takes no writes: full, or read-only. It counts as away. */
+/** What a queue says that is there and takes no writes: full, or read-only. It counts as away. Changes that wait until it is back. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../src/core/fault.ts';
 
@@ -45,7 +45,7 @@ const POSTGRESQL: Readonly<Record<string, Omit<Refusal, 'says'>>> = {
 };
 
 /** What follows the remedy, once a process runs and at its start, which ends. */
-const WHILE_RUNNING = 'Quadmill goes on by itself then';
+export const WHILE_RUNNING = 'Quadmill goes on by itself then';
 export const AT_START = 'Start Quadmill again then';
 
 /** undefined: another error. @param afterwards what follows the remedy */
@@ -62,13 +62,28 @@ export function queueRefusal(error: unknown, afterwards: string = WHILE_RUNNING)
 
 const RETRY_MS = 500;
 
-/** Repeats a change until the queue takes writes. @throws any other error; the last refusal, once `signal` is aborted */
-export async function whileRefused<T>(signal: AbortSignal, change: () => Promise<T>): Promise<T> {
+/** What clients say whose connection is broken, or cannot be made: codes of Node, names and messages of ioredis and pg. */
+const BROKEN =
+  /^(?:ECONN(?:REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT|57P0[123]|08\d{3}|53300)$|MaxRetriesPerRequest|ClusterAllFailed|Connection is closed|isn't write?able|isn't ready|sentinels are unreachable|Connection terminated|exceeded when trying to connect|connection error and is not queryable/;
+
+/** Whether the queue has not answered, or takes no writes. After a broken connection it may have done what it was asked. */
+function isAway(error: unknown): boolean {
+  if (queueRefusal(error) !== undefined) return true;
+  if (error instanceof Fault || !(error instanceof Error)) return false;
+  const { code, name, message } = error as Error & { readonly code?: unknown };
+  return [code, name, message].some((text) => typeof text === 'string' && BROKEN.test(text));
+}
+
+/**
+ * Repeats a change that may be made twice until the queue is there and takes writes. @throws any other error; the last one, once `signal` is
+ * aborted
+ */
+export async function whileAway<T>(signal: AbortSignal, change: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await change();
     } catch (error) {
-      if (queueRefusal(error) === undefined || signal.aborted) throw error;
+      if (!isAway(error) || signal.aborted) throw error;
       await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }

@@ -1,5 +1,6 @@
-/** A queue that is there and takes no writes, full or read-only, counts as away: services say so, and runs wait for it. */
+/** A queue that is there and takes no writes, full or read-only, counts as away: services say so, and runs wait for either. */
 import { rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from '@jest/globals';
@@ -149,6 +150,38 @@ const QUEUES: readonly (readonly [name: string, missing: string | undefined, sta
   ],
   ['a read-only PostgreSQL', await missingPostgres(), postgres, /PostgreSQL is read-only/],
 ];
+
+/** Reached by way of a proxy that closes its port. */
+const AWAY: (typeof QUEUES)[number] = [
+  'a Redis that cannot be reached',
+  missingRedis,
+  async () => {
+    const server = await startRedis();
+    closes(() => server.stop());
+    const sockets = new Set<Socket>();
+    const proxy = createServer((incoming) => {
+      const outgoing = connect(server.port, '127.0.0.1');
+      for (const [one, other] of [[incoming, outgoing] as const, [outgoing, incoming] as const]) {
+        sockets.add(one);
+        one.pipe(other);
+        one.on('error', () => other.destroy());
+        one.on('close', () => other.destroy());
+      }
+    });
+    const listen = (port: number): Promise<unknown> => new Promise<void>((resolve) => proxy.listen(port, '127.0.0.1', resolve));
+    await listen(0);
+    const { port } = proxy.address() as AddressInfo;
+    const refuse = async (): Promise<void> => {
+      proxy.close();
+      for (const socket of sockets) socket.destroy();
+      sockets.clear();
+    };
+    closes(refuse);
+    return { url: `redis://127.0.0.1:${port}`, refuse, accept: () => listen(port) };
+  },
+  /does not answer/,
+];
+
 async function service(queue: Queue, env: Readonly<Record<string, string>> = {}): Promise<{ service: ServiceProcess; cwd: string }> {
   const cwd = await directory();
   await writeFile(join(cwd, 'people.csv'), PEOPLE.csv);
@@ -220,6 +253,31 @@ describe.each(QUEUES)('%s', (_, missing, start, words) => {
     120_000,
   );
 
+  test_(
+    `is reported by a start, without a stack${why}`,
+    async () => {
+      const queue = await start();
+      await queue.refuse();
+      const cwd = await directory();
+      const one = spawnService({
+        cwd,
+        env: { QUEUE_URL: queue.url, QUEUE_PREFIX: uniquePrefix(), SERVICE: 'semi-structured-transformer' },
+      });
+      const exit = await one.exited;
+      expect(exit).toMatchObject({ code: 1 });
+      expect(one.stderr()).toMatch(words);
+      expect(one.stderr()).toMatch(/Start Quadmill again then/);
+      expect(one.stderr()).not.toMatch(/^\s+at /m);
+      expect(one.log).toEqual([]);
+      await queue.accept();
+    },
+    60_000,
+  );
+});
+
+describe.each([...QUEUES, AWAY])('%s', (_, missing, start, words) => {
+  const why = missing === undefined ? '' : ` (skipped: ${missing})`;
+
   (missing === undefined ? soakTest : soakTest.skip)(
     `lets a run go on whose lock ends meanwhile, however often, and is a line of the log when it begins and when it is over${why}`,
     async () => {
@@ -255,26 +313,5 @@ describe.each(QUEUES)('%s', (_, missing, start, words) => {
       expect(JSON.stringify(one.log) + one.stderr()).not.toMatch(/\s+at [^ ]+ \(|ReplyError/);
     },
     120_000,
-  );
-
-  test_(
-    `is reported by a start, without a stack${why}`,
-    async () => {
-      const queue = await start();
-      await queue.refuse();
-      const cwd = await directory();
-      const one = spawnService({
-        cwd,
-        env: { QUEUE_URL: queue.url, QUEUE_PREFIX: uniquePrefix(), SERVICE: 'semi-structured-transformer' },
-      });
-      const exit = await one.exited;
-      expect(exit).toMatchObject({ code: 1 });
-      expect(one.stderr()).toMatch(words);
-      expect(one.stderr()).toMatch(/Start Quadmill again then/);
-      expect(one.stderr()).not.toMatch(/^\s+at /m);
-      expect(one.log).toEqual([]);
-      await queue.accept();
-    },
-    60_000,
   );
 });

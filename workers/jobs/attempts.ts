@@ -5,7 +5,7 @@
  */
 import { type Job, type Queue, WaitingError } from 'bullmq';
 import { type JobChanges, type Lock, lockOf } from '../../queues/backend/jobs/changes.ts';
-import { whileRefused } from '../../queues/backend/refusals.ts';
+import { whileAway } from '../../queues/backend/refusals.ts';
 import { type RunPayload, type RunProgress, SERVICE_QUEUES, type Service } from '../../queues/jobs.ts';
 import { cancelledFault, encodeFault, killedFault } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -167,10 +167,10 @@ export class Attempts<D extends RunPayload, W, R = W> {
     }
   }
 
-  /** The last chance to keep an obsolete attempt from publishing. A queue that takes no writes is waited for. */
+  /** The last chance to keep an obsolete attempt from publishing. A queue that is away is waited for. */
   private async assertMayCommit(job: Job<D, R>, token: string, signal: AbortSignal): Promise<void> {
     try {
-      const fault = await whileRefused(signal, () => this.kind.confirm(job, lockOf(job, token), this.settings.lockMs));
+      const fault = await whileAway(signal, () => this.kind.confirm(job, lockOf(job, token), this.settings.lockMs));
       if (fault !== undefined) throw fault;
     } catch (error) {
       if (error instanceof Fault) throw error;

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, UnrecoverableError, type Worker } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import { lockOf } from '../../queues/backend/jobs/changes.ts';
-import { whileRefused } from '../../queues/backend/refusals.ts';
+import { whileAway } from '../../queues/backend/refusals.ts';
 import {
   type Outcome,
   type RunPayload,
@@ -99,7 +99,7 @@ export class RunEnd {
       if (found.state !== 'completed') await this.#hooks.cleanUp(data);
       const provenance = await this.#hooks.recordProvenance(data, found, stored.result);
       outcome = provenance === undefined ? found : withProvenance(found, provenance);
-      if (publish !== undefined) await whileRefused(this.#stopped.signal, () => publish.add(data, outcome));
+      if (publish !== undefined) await whileAway(this.#stopped.signal, () => publish.add(data, outcome));
       if (outcome.state === 'completed') await this.#hooks.deleteSources(data, stored.result?.startedAt);
     } catch (error) {
       return this.#postpone(job, token, stored, Fault.of(error));
@@ -129,7 +129,7 @@ export class RunEnd {
   /** As BullMQ does for a worker's job: fails a run that was taken otherwise, with the outcome that `process` has thrown. */
   async fail(job: RunJob, token: string, error: UnrecoverableError): Promise<void> {
     try {
-      await whileRefused(this.#stopped.signal, () => job.moveToFailed(error, token));
+      await whileAway(this.#stopped.signal, () => job.moveToFailed(error, token));
       this.#record(job);
     } finally {
       this.afterwards(job);
@@ -168,8 +168,8 @@ export class RunEnd {
   async #store(job: RunJob, token: string, stored: StoredEnd): Promise<void> {
     const { work } = SERVICE_QUEUES[job.data.service];
     const amend = (): Promise<boolean> => this.#backend.jobChanges.amend(work, job.id as string, { ended: stored }, lockOf(job, token));
-    // A queue that takes no writes is waited for: the run is not made again.
-    if (!(await whileRefused(this.#stopped.signal, amend))) throw new Error(encodeFault(lostFault()));
+    // A queue that is away is waited for: the run is not made again.
+    if (!(await whileAway(this.#stopped.signal, amend))) throw new Error(encodeFault(lostFault()));
   }
 
   async #postpone(job: RunJob, token: string, stored: StoredEnd, fault: Fault): Promise<never> {
@@ -182,7 +182,7 @@ export class RunEnd {
     this.#logger.warn(fields, 'end of a run retried');
     try {
       await this.#store(job, token, { ...stored, failures });
-      await whileRefused(this.#stopped.signal, () => job.moveToDelayed(Date.now() + RETRY_MS * 2 ** stored.failures, token));
+      await whileAway(this.#stopped.signal, () => job.moveToDelayed(Date.now() + RETRY_MS * 2 ** stored.failures, token));
     } catch {
       // The queue is away, or the job has another holder. Left alone, its lock expires, and it is taken again.
     }

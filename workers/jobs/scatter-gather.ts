@@ -8,7 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, JobsOptions, Queue } from 'bullmq';
 import { bandOf, type FairQueueing, prioritiesFrom, urgencyOf } from '../../queues/backend/fair-queueing.ts';
-import { whileRefused } from '../../queues/backend/refusals.ts';
+import { whileAway } from '../../queues/backend/refusals.ts';
 import type { Outcome, SlicePayload, SliceResult, TransformPayload } from '../../queues/jobs.ts';
 import { decodeFault } from '../../queues/runs/outcome.ts';
 import { atMost, LinkedAbort } from '../../src/core/abort.ts';
@@ -98,7 +98,7 @@ export class ScatterGather {
     };
     const band = bandOf(this.queue.name, urgencyOf(opts.priority ?? 0));
     const { signal } = this.stop;
-    const first = await whileRefused(signal, () => this.fairQueueing.nextStartTag(band, undefined)).catch(notQueued);
+    const first = await whileAway(signal, () => this.fairQueueing.nextStartTag(band, undefined)).catch(notQueued);
     const priorities = prioritiesFrom(band, first, slices.length);
     const jobs = slices.map((slice, i) => ({
       name: 'slice',
@@ -107,7 +107,7 @@ export class ScatterGather {
     }));
     for (let from = 0; from < jobs.length; from += ADD_COUNT) {
       signal.throwIfAborted();
-      await whileRefused(signal, () => this.queue.addBulk(jobs.slice(from, from + ADD_COUNT))).catch(notQueued);
+      await whileAway(signal, () => this.queue.addBulk(jobs.slice(from, from + ADD_COUNT))).catch(notQueued);
     }
     return this.gather();
   }

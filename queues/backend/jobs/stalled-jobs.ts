@@ -6,7 +6,7 @@
  * meanwhile. The same step promotes due jobs: BullMQ does that when a worker asks for work, and a worker at full concurrency does not ask.
  */
 import { type Job, Worker } from 'bullmq';
-import { whileRefused } from '../refusals.ts';
+import { whileAway } from '../refusals.ts';
 import { type JobChanges, lockOf } from './changes.ts';
 
 /** Backoff of a stalled job: `initialMs` after the first time, then doubled each time, at most `maxMs`. */
@@ -132,7 +132,7 @@ export class RenewingWorker<D, R> extends Worker<D, R> {
 
   /** BullMQ asks again at once. */
   protected override moveToActive(...lock: Parameters<Worker<D, R>['moveToActive']>): ReturnType<Worker<D, R>['moveToActive']> {
-    return whileRefused(this.#closing.signal, () => super.moveToActive(...lock));
+    return whileAway(this.#closing.signal, () => super.moveToActive(...lock));
   }
 
   protected override handleCompleted(...end: Parameters<Worker<D, R>['handleCompleted']>): ReturnType<Worker<D, R>['handleCompleted']> {
@@ -143,9 +143,9 @@ export class RenewingWorker<D, R> extends Worker<D, R> {
     return this.#finish(end[1], end[2], () => super.handleFailed(...end));
   }
 
-  /** Waits while the queue takes no writes. The lock may have expired then. */
+  /** Waits while the queue is away. The lock may have expired then. */
   #finish<T>(job: Job<D, R>, token: string, finish: () => Promise<T>): Promise<T> {
-    return whileRefused(this.#closing.signal, async () => {
+    return whileAway(this.#closing.signal, async () => {
       try {
         return await finish();
       } catch (error) {
