@@ -213,10 +213,10 @@ export class ThreadPool {
       const commit = (slices: Promise<readonly SliceResult[]>): void => {
         const allowed = async () => {
           const results = await slices;
+          // Publishing is fast, and must not be interrupted halfway. Waiting for a queue that is away is no time of the run.
+          clearTimeout(clock);
           await hooks.assertMayCommit();
           if (settled) return;
-          // Publishing is fast, and must not be interrupted halfway.
-          clearTimeout(clock);
           post({ kind: 'commit', slices: results });
         };
         allowed().catch((error: unknown) => stop(Fault.of(error)));
