@@ -153,7 +153,7 @@ async function compareInvalid(seed: number, rows: number, change: (mapping: Rand
 /** The first rejected record of a triples map under the policy `strict` ends the run, whichever thread reads it. */
 async function endsAt(request: RunRequest, { rejected }: Outcome): Promise<void> {
   seen.faults++;
-  for (const more of [{}, { memoryBudgetBytes: 0, keyBytes: 0, looksForRepeats: true }]) {
+  for (const more of [{}, { memoryBudgetBytes: 0, keyBytes: 0 }]) {
     const fault = await reported({ ...request, ...more }).then(
       () => undefined,
       (error: unknown) => error,
@@ -204,7 +204,7 @@ async function equals(request: RunRequest, mapping: RandomMapping, expected: Out
     );
   const again = async (what: string, more: Partial<RunRequest>): Promise<void> =>
     expect([what, seenIn(await check(what, more))]).toEqual([what, seenIn(first)]);
-  await again('without memory', { memoryBudgetBytes: 0, keyBytes: 0, looksForRepeats: true });
+  await again('without memory', { memoryBudgetBytes: 0, keyBytes: 0 });
   await again('not distinct', { distinct: false });
   const most = expected.rejected.length + expected.losses;
   await again('as many as may be rejected', { maxRejected: most });
@@ -216,7 +216,7 @@ async function equals(request: RunRequest, mapping: RandomMapping, expected: Out
     const all = new Set<string>();
     try {
       for (const slice of cut.slices) {
-        const { lines: found, report } = await reported({ ...request, slice, keyBytes: 0, looksForRepeats: true });
+        const { lines: found, report } = await reported({ ...request, slice, keyBytes: 0 });
         for (const line of found) all.add(line);
         reports.push(report);
       }
@@ -229,7 +229,7 @@ async function equals(request: RunRequest, mapping: RandomMapping, expected: Out
   }
   if (!isThreaded) return;
   for (const [threads, memoryBudgetBytes] of THREADS)
-    await again(`${threads} threads`, { threads, memoryBudgetBytes, threadBytes: 400, keyBytes: 0, looksForRepeats: true });
+    await again(`${threads} threads`, { threads, memoryBudgetBytes, threadBytes: 400, keyBytes: 0 });
 }
 
 /** Threads take long to start: every so many seeds are mapped by them. */
