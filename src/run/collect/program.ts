@@ -26,7 +26,7 @@ import type { RowCollects, RunState, StatementOwner } from '../compile/program.t
 import { compileEnds, compileKeys } from '../compile/rule.ts';
 import { distinct, listOf, PIECE_STATEMENTS } from '../compile/texts.ts';
 import type { SpillSpace } from '../distinct/spill.ts';
-import { JoinCount, namedJoin } from '../join/counts.ts';
+import { JoinCount } from '../join/counts.ts';
 import { type Multimap, type PairingMemory, pairTexts } from '../join/join.ts';
 import { unpackRow } from '../join/packed-row.ts';
 import { LineSorter } from './line-sorter.ts';
@@ -129,7 +129,7 @@ export class CollectProgram implements RowCollects {
         rows,
       );
       const index = joinIndexes[join] as Multimap;
-      const count = new JoinCount(namedJoin(operator, this.#name), index);
+      const count = new JoinCount(operator, this.#name, index);
       if (operator.on.length > 0) this.joins.push(count);
       if (waits) this.#joins.push({ count, join, keys, children: this.#state.openMultimap(), texts: null });
       else this.#probed.push(count);

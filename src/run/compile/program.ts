@@ -11,7 +11,7 @@ import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
 import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
 import type { KeySet } from '../checks/key-set.ts';
 import { KNOWN, type MemoryBudget, NEW, type StatementSet, type Subjects, UNDECIDED, type Verdict } from '../distinct/distinct.ts';
-import { DeferredCount, JoinCount, namedJoin } from '../join/counts.ts';
+import { DeferredCount, JoinCount } from '../join/counts.ts';
 import type { Multimap } from '../join/join.ts';
 import { aroundOf, childrenOf, type DeferredJoin, Ends } from './ends.ts';
 import { checked, Flaws, isReportedElsewhere } from './flaws.ts';
@@ -267,7 +267,7 @@ export class MapProgram {
   /** undefined: it has no condition, or another rule counts it. */
   #countOf(join: Join, parents: Multimap): JoinCount | undefined {
     if (join.on.length === 0) return undefined;
-    const count = new JoinCount(namedJoin(join, this.triplesMap.name), parents);
+    const count = new JoinCount(join, this.triplesMap.name, parents);
     if (this.#joins.has(count.id)) return undefined;
     this.#joins.set(count.id, count);
     return count;

@@ -16,7 +16,7 @@ import { aroundParents, type DeferredJoin } from '../compile/ends.ts';
 import type { MapProgram, RunState } from '../compile/program.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
 import { type Multimap, pairTexts } from '../join/join.ts';
-import { joinReports } from '../join/reports.ts';
+import { joinReports, mergeJoins } from '../join/reports.ts';
 import { pairWarnings, rejectedTooMany, warningsOf } from '../report.ts';
 import type { JoinReport, RunHooks, RunReport, RunRequest, SliceScan } from '../request.ts';
 import { type Consumer, type Consumers, compileConsumers, type Fed, fill, isReportedElsewhere, joinsOf, programsOf } from './consumers.ts';
@@ -142,7 +142,7 @@ export class Execution {
 
   /** All joins; of inputs of which records were left out, none. */
   get joins(): readonly JoinReport[] {
-    return this.cut.size > 0 ? [] : joinReports(this.#joined.map((consumers) => consumers.flatMap(joinsOf)));
+    return this.cut.size > 0 ? [] : mergeJoins(this.#joined.flatMap((consumers) => joinReports(consumers.flatMap(joinsOf))));
   }
 
   /** Reads the records of a scan once, for all of its triples maps and joins, and closes it. */

@@ -19,7 +19,7 @@ import { sortable } from '../collect/order.ts';
 import { BuildSide } from '../compile/build-side.ts';
 import { checked } from '../compile/flaws.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
-import { JoinCount, namedJoin } from '../join/counts.ts';
+import { JoinCount } from '../join/counts.ts';
 import type { Multimap, PairingMemory } from '../join/join.ts';
 import type { Cell } from '../join/packed-row.ts';
 import {
@@ -168,7 +168,7 @@ export class Pipeline {
 
   #countOf({ operator, join }: Extract<StepPlan, { kind: 'join' }>, { maps, buildSides }: PipelinePlan): JoinCount | undefined {
     if (operator.on.length === 0 || maps.length + buildSides.length === 0) return undefined;
-    const count = new JoinCount(namedJoin(operator, maps[0]?.map.name ?? ''), this.#state.joinIndexes[join] as Multimap);
+    const count = new JoinCount(operator, maps[0]?.map.name ?? '', this.#state.joinIndexes[join] as Multimap);
     this.joins.push(count);
     return count;
   }

@@ -2,11 +2,11 @@
  * Rows that find no partner in a join: how many, and some of their keys. A row whose key has no value is none of them.
  *
  * A join that looks its rows up counts them one by one (`JoinCount`). One that is made at the end stores texts by key, and several rows may have
- * stored one text: `DeferredCount` knows the rows behind them, and holds only those that stored another number of texts than one.
+ * stored one text: `DeferredCount` knows the rows behind them.
  */
 import { excerpt } from '../../core/fault.ts';
 import { detach, fromBytes } from '../../core/text.ts';
-import { formatOrigin, type Origin } from '../../mapping/model/model.ts';
+import { formatOrigin } from '../../mapping/model/model.ts';
 import type { Expression, Join, Project } from '../../plan/algebra.ts';
 import { expressionText } from '../../plan/expressions.ts';
 import type { Text } from '../../terms/evaluate.ts';
@@ -19,41 +19,36 @@ const SHOWN_CHARACTERS = 40;
 /** Different keys of rows that stored no text, before they move to a multimap. */
 const HELD_KEYS = 8192;
 
-/** A join of the plan, as a report names it. */
-export interface NamedJoin {
-  readonly origin: Origin;
-  /** The triples map or view whose rows look for partners, and the one that has them. */
-  readonly child: string;
-  readonly parent: string;
-  readonly on: readonly { readonly child: Expression; readonly parent: Expression }[];
-}
-
-/** @param child the triples map, if the sides are no views */
-export const namedJoin = ({ origin, on, right, views }: Join, child: string): NamedJoin => ({
-  origin,
-  child: views?.left ?? child,
-  parent: views?.right ?? right.map?.name ?? '',
-  on: on.map(({ left }, i) => ({ child: left, parent: (right.keys[i] as Project['keys'][number]).value })),
-});
-
 export class JoinCount {
   /** Rows that were asked for their key. */
   rows = 0;
   without = 0;
   /** Some row has found a partner. */
   found = false;
+  /** The same for the documents, threads and slices of a run. */
   readonly id: string;
-  readonly #join: NamedJoin;
+  readonly #named: Pick<JoinReport, 'origin' | 'child' | 'parent' | 'conditions'>;
+  readonly #conditions: number;
   readonly #parents: Multimap;
   /** The first of the keys in the order of their text: the same, whatever is divided, stored or left out. */
   readonly #keys: string[] = [];
   /** The key of the current row if it found no partner. */
   #missed: Text = null;
 
-  constructor(join: NamedJoin, parents: Multimap) {
-    this.#join = join;
+  /** @param child the triples map whose rows look for partners; views have names in the join */
+  constructor(join: Join, child: string, parents: Multimap) {
+    const { on, right, views } = join;
+    const condition = (left: Expression, i: number): string =>
+      `${expressionText(left)} = ${expressionText((right.keys[i] as Project['keys'][number]).value)}`;
+    this.#named = {
+      origin: formatOrigin(join.origin),
+      child: views?.left ?? child,
+      parent: views?.right ?? right.map?.name ?? '',
+      conditions: on.map(({ left }, i) => condition(left, i)).join(' and '),
+    };
+    this.#conditions = on.length;
     this.#parents = parents;
-    this.id = JSON.stringify([formatOrigin(join.origin), join.child, this.#conditions()]);
+    this.id = JSON.stringify([this.#named.origin, this.#named.child, this.#named.conditions]);
   }
 
   /** Notes what the current row has found by its keys; returns it. */
@@ -91,24 +86,16 @@ export class JoinCount {
   }
 
   report(): JoinReport {
-    const { origin, child, parent, on } = this.#join;
-    const shown = (keys: Iterable<string>): readonly string[] => [...keys].map((key) => keyText(key, on.length));
+    const shown = (keys: readonly string[]): readonly string[] => keys.map((key) => keyText(key, this.#conditions));
     return {
       id: this.id,
-      origin: formatOrigin(origin),
-      child,
-      parent,
-      conditions: this.#conditions(),
+      ...this.#named,
       rows: this.rows,
       withoutPartner: this.without,
       found: this.found,
       childKeys: shown(this.#keys),
       parentKeys: this.without === 0 ? [] : shown(this.#parents.someKeys(SHOWN_KEYS)),
     };
-  }
-
-  #conditions(): string {
-    return this.#join.on.map(({ child, parent }) => `${expressionText(child)} = ${expressionText(parent)}`).join(' and ');
   }
 }
 
@@ -126,18 +113,20 @@ function keyText(key: string, count: number): string {
   return `(${parts.join(', ')})`;
 }
 
-/** The rows of a join that is made at the end. */
+/**
+ * The rows of a join that is made at the end. Each stored text counts as a row. Rows that stored another number of texts than one correct that: a
+ * row that stored nothing is added to those of its key; a row with several keys or texts counts as one without a partner until one is found, and
+ * its texts are taken off.
+ */
 export class DeferredCount {
   readonly #count: JoinCount;
   readonly #open: () => Multimap;
-  /** Rows that stored nothing, because an earlier row had stored the same: their number by key. */
+  /** Rows with one key that stored nothing, because an earlier row had stored the same: their number by key. */
   readonly #repeats = new Map<string, number>();
-  #stored: Multimap | undefined;
+  /** By key, as `number serial`: what is added to the rows without a partner if no parent has the key. Above 0: rows that stored nothing. */
+  #corrections: Multimap | undefined;
   #serial = 0;
-  /** Rows with several keys or texts: their numbers by key, and how many texts they stored there. */
-  #several: Multimap | undefined;
-  #severalRows = 0;
-  /** The current one of these: how many texts it has stored, by key. */
+  /** Of the current row, if it may have several keys or texts: how many texts it has stored, by key. */
   readonly #current = new Map<string, number>();
 
   constructor(count: JoinCount, open: () => Multimap) {
@@ -149,7 +138,7 @@ export class DeferredCount {
   repeat(key: string): void {
     const rows = this.#repeats.get(key);
     this.#repeats.set(rows === undefined ? detach(key) : key, (rows ?? 0) + 1);
-    if (rows === undefined && this.#repeats.size >= HELD_KEYS) this.#store();
+    if (this.#repeats.size >= HELD_KEYS) this.#addRepeats();
   }
 
   /** One of the texts of a row that may have several. `settle` ends the row. */
@@ -158,51 +147,50 @@ export class DeferredCount {
   }
 
   settle(): void {
-    const current = this.#current;
-    if (current.size === 0) return;
-    const [first] = current as Iterable<readonly [string, number]>;
-    const [key, kept] = first as readonly [string, number];
-    if (current.size === 1 && kept === 0) this.repeat(key);
-    else if (current.size > 1 || kept > 1) {
-      this.#several ??= this.#open();
-      const row = this.#severalRows++;
-      for (const [each, texts] of current) this.#several.add(each, `${row}:${texts}`);
-    }
-    current.clear();
+    const [first] = this.#current;
+    if (first === undefined) return;
+    const [key, stored] = first;
+    if (this.#current.size > 1 || stored > 1) {
+      for (const [each, texts] of this.#current) this.#correct(each, -texts);
+      this.#serial++;
+      this.#count.without++;
+    } else if (stored === 0) this.repeat(key);
+    this.#current.clear();
   }
 
-  /** A stored text has no partner: as far as is known there, it is that of one row. */
+  /** A stored text has no partner. */
   readonly missed = (key: string): void => this.#count.add(key, 1);
 
   /** @param paired whether some of the stored texts had a partner */
   async finish(parents: Multimap, memory: PairingMemory, paired: boolean): Promise<void> {
-    if (paired) this.#count.found = true;
-    this.settle();
-    this.#store();
-    if (this.#stored !== undefined) {
-      const missed = (key: string, text: string): void => this.#count.add(key, numberIn(text));
-      for await (const _ of pairTexts(this.#stored, parents, memory, false, missed)) this.#count.found = true;
+    const count = this.#count;
+    if (paired) count.found = true;
+    this.#addRepeats();
+    if (this.#corrections === undefined) return;
+    const met = new Uint8Array(this.#serial);
+    const missed = (key: string, text: string): void => {
+      const rows = Number.parseInt(text, 10);
+      count.add(rows > 0 ? key : undefined, rows);
+    };
+    for await (const [text] of pairTexts(this.#corrections, parents, memory, false, missed)) {
+      count.found = true;
+      if (Number.parseInt(text, 10) > 0) continue;
+      const row = Number(text.slice(text.indexOf(' ')));
+      if (met[row] === 0) count.meet();
+      met[row] = 1;
     }
-    if (this.#several === undefined) return;
-    const hasPartner = new Uint8Array(this.#severalRows);
-    const missed = (_: string, text: string): void => this.#count.add(undefined, -numberIn(text));
-    for await (const [text] of pairTexts(this.#several, parents, memory, false, missed)) {
-      hasPartner[Number.parseInt(text, 10)] = 1;
-      this.#count.found = true;
-    }
-    this.#count.add(
-      undefined,
-      hasPartner.reduce((rows, one) => rows - one, this.#severalRows),
-    );
   }
 
-  #store(): void {
-    if (this.#repeats.size === 0) return;
-    this.#stored ??= this.#open();
-    for (const [key, rows] of this.#repeats) this.#stored.add(key, `${this.#serial++}:${rows}`);
+  #addRepeats(): void {
+    for (const [key, rows] of this.#repeats) {
+      this.#correct(key, rows);
+      this.#serial++;
+    }
     this.#repeats.clear();
   }
-}
 
-/** Behind the number of the row. */
-const numberIn = (text: string): number => Number(text.slice(text.indexOf(':') + 1));
+  #correct(key: string, rows: number): void {
+    this.#corrections ??= this.#open();
+    this.#corrections.add(key, `${rows} ${this.#serial}`);
+  }
+}

@@ -3,18 +3,13 @@ import type { JoinReport } from '../request.ts';
 import { type JoinCount, SHOWN_KEYS } from './counts.ts';
 
 /**
- * One row per join; documents of its source are added up. A join of a view may be made for several triples maps, over the same records.
- *
- * @param scans the joins of each scan
+ * The reports of a scan, one for each join. A join of a view may be made for several triples maps, over the same records: the one that has seen
+ * the most rows counts.
  */
-export function joinReports(scans: readonly (readonly JoinCount[])[]): readonly JoinReport[] {
-  return mergeJoins(
-    scans.flatMap((joins) => {
-      const longest = new Map<string, JoinCount>();
-      for (const join of joins) if ((longest.get(join.id)?.rows ?? -1) < join.rows) longest.set(join.id, join);
-      return [...longest.values()].map((join) => join.report());
-    }),
-  );
+export function joinReports(joins: readonly JoinCount[]): readonly JoinReport[] {
+  const longest = new Map<string, JoinCount>();
+  for (const join of joins) if ((longest.get(join.id)?.rows ?? -1) < join.rows) longest.set(join.id, join);
+  return [...longest.values()].map((join) => join.report());
 }
 
 /** The reports of scans, threads and slices, one for each join. */
@@ -28,29 +23,28 @@ export function mergeJoins(all: readonly JoinReport[]): readonly JoinReport[] {
 }
 
 function addJoins(a: JoinReport, b: JoinReport): JoinReport {
-  const some = (one: readonly string[], other: readonly string[]): readonly string[] =>
-    [...new Set([...one, ...other])].sort().slice(0, SHOWN_KEYS);
+  const first = (keys: readonly string[]): readonly string[] => [...new Set(keys)].sort().slice(0, SHOWN_KEYS);
   return {
     ...a,
     rows: a.rows + b.rows,
     withoutPartner: a.withoutPartner + b.withoutPartner,
     found: a.found || b.found,
-    childKeys: some(a.childKeys, b.childKeys),
-    parentKeys: some(a.parentKeys, b.parentKeys),
+    childKeys: first([...a.childKeys, ...b.childKeys]),
+    parentKeys: first([...a.parentKeys, ...b.parentKeys]),
   };
 }
 
 /** How many rows of a join found no partner. */
 export function joinText({ origin, child, parent, conditions, rows, withoutPartner, found, childKeys, parentKeys }: JoinReport): string {
-  const keys = (of: string, some: readonly string[]): string => (some.length === 0 ? `${of} has no keys` : `${of} has ${some.join(', ')}`);
-  const shown = [childKeys.length === 0 ? [] : [keys(child, childKeys)], [keys(parent, parentKeys)]].flat();
+  const children = childKeys.length === 0 ? '' : `${child} has ${childKeys.join(', ')}, `;
+  const parents = `${parent} has ${parentKeys.length === 0 ? 'no keys' : parentKeys.join(', ')}`;
   const hint = found ? '' : '. Check the references of the join condition';
   const result = found
     ? `${withoutPartner} of ${rows} rows of ${child} found no partner in ${parent}`
     : rows === 1
       ? `the only row of ${child} found no partner in ${parent}`
       : `none of the ${rows} rows of ${child} found a partner in ${parent}`;
-  return `${origin}: ${result} by ${conditions}: ${shown.join(', ')}${hint}`;
+  return `${origin}: ${result} by ${conditions}: ${children}${parents}${hint}`;
 }
 
 /** Joins in which some row found no partner. */
