@@ -45,18 +45,18 @@ export async function sliceRun(request: RunRequest, sizes: SliceSizes, signal: A
   };
   try {
     const physical = lower(plan, { distinct: request.distinct, reifiers: request.rdf === '1.2' });
-    const shares = await slicePlan(plan, async (scan, position, group) => {
+    const scansOfSlices = await slicePlan(plan, async (scan, position, group) => {
       if (obstaclesOf(physical, group, 'workers').length > 0) return [];
       const { source } = scan;
       if (source.kind === 'file') return byteSlicesOf(scan, source, (places[position] as DocumentPlace).url, request, sizes.bytes, signal);
       return databases !== undefined && sizes.rows > 0 ? rangesOf(scan, databases, sizes.rows) : [];
     });
-    if (shares.length < 2) {
+    if (scansOfSlices.length < 2) {
       await release();
       return undefined;
     }
     const snapshots = (await databases?.snapshots()) ?? {};
-    return { slices: shares.map((scans, index) => ({ index, digest, scans, snapshots })), release };
+    return { slices: scansOfSlices.map((scans, index) => ({ index, digest, scans, snapshots })), release };
   } catch (error) {
     await release();
     throw error;

@@ -21,7 +21,7 @@ export class Mapper {
   #prepared: PreparedRun;
   #maps: Plan;
   readonly #options: MapperOptions;
-  readonly #say: (message: FromMapper, transfer?: ArrayBuffer[]) => void;
+  readonly #send: (message: FromMapper, transfer?: ArrayBuffer[]) => void;
   readonly #hooks: RunHooks;
   readonly #lines: LineSender;
   readonly #groups = new Map<number, GroupTables>();
@@ -32,23 +32,23 @@ export class Mapper {
     request: RunRequest,
     prepared: PreparedRun,
     options: MapperOptions,
-    say: (message: FromMapper, transfer?: ArrayBuffer[]) => void,
+    send: (message: FromMapper, transfer?: ArrayBuffer[]) => void,
   ) {
     this.#request = request;
     this.#prepared = prepared;
     this.#maps = mapsAlone(prepared.plan);
     this.#options = options;
-    this.#say = say;
+    this.#send = send;
     this.#hooks = {
-      progress: (progress) => say({ kind: 'progress', progress }),
-      reject: (rejection) => say({ kind: 'rejection', rejection }),
-      loss: () => say({ kind: 'loss' }),
+      progress: (progress) => send({ kind: 'progress', progress }),
+      reject: (rejection) => send({ kind: 'rejection', rejection }),
+      loss: () => send({ kind: 'loss' }),
     };
-    this.#lines = new LineSender((bytes) => say({ kind: 'lines', bytes }, [bytes.buffer as ArrayBuffer]));
+    this.#lines = new LineSender((bytes) => send({ kind: 'lines', bytes }, [bytes.buffer as ArrayBuffer]));
   }
 
   /** @throws Fault the first one of a record or a document, which ends the run */
-  async hear(message: ToMapper): Promise<void> {
+  async receive(message: ToMapper): Promise<void> {
     switch (message.kind) {
       case 'keys':
         // No two records of the document have the same key. So no record repeats a statement of one that was mapped before, with tables or without.
@@ -62,10 +62,10 @@ export class Mapper {
         return;
       case 'build': {
         const built = await this.#tablesOf(message.group).build(this.#prepared, this.#request, message.group);
-        return this.#say({ kind: 'built', ...built });
+        return this.#send({ kind: 'built', ...built });
       }
       case 'unit':
-        return this.#say({ kind: 'done', index: message.unit.index, result: await this.#execute(message.unit) });
+        return this.#send({ kind: 'done', index: message.unit.index, result: await this.#execute(message.unit) });
       case 'drop':
         await this.#groups.get(message.group)?.drop();
         this.#groups.delete(message.group);
@@ -76,7 +76,7 @@ export class Mapper {
     const send = (lines: string, subjects: string): Promise<void> =>
       new Promise((resolve) => {
         this.#stored = resolve;
-        this.#say({ kind: 'undecided', group: group.index, lines, subjects });
+        this.#send({ kind: 'undecided', group: group.index, lines, subjects });
       });
     const tables = this.#groups.get(group.index) ?? new GroupTables(group, this.#maps, this.#options.budget, send);
     this.#groups.set(group.index, tables);

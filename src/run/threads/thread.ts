@@ -15,23 +15,23 @@ const MEMORY_MS = 250;
 void start(parentPort, workerData as ThreadData);
 
 async function start(port: MessagePort, { request: packed, snapshots, digest, budget: buffer }: ThreadData): Promise<void> {
-  const say = (message: FromThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
-  const fail = (error: unknown): void => say({ kind: 'failed', fault: Fault.of(error).toJSON() });
+  const send = (message: FromThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
+  const fail = (error: unknown): void => send({ kind: 'failed', fault: Fault.of(error).toJSON() });
   try {
     const request = unpackSecrets(packed);
     const prepared = await prepareRun(request, undefined, snapshots);
     if (prepared.digest !== digest) throw new Fault('run/lost', 'The mapping or the tables that it reads have changed since the run began');
     const budget = new SharedBudget(request.memoryBudgetBytes, buffer);
-    const mapper = new Mapper(request, prepared, { digest, snapshots, budget }, say);
+    const mapper = new Mapper(request, prepared, { digest, snapshots, budget }, send);
     port.on('message', (message: ToThread) => {
       if (message.kind === 'end') prepared.close().then(() => port.close(), fail);
-      else mapper.hear(message).catch(fail);
+      else mapper.receive(message).catch(fail);
     });
     setInterval(() => {
       const { heapTotal, external } = process.memoryUsage();
-      say({ kind: 'memory', bytes: heapTotal + external });
+      send({ kind: 'memory', bytes: heapTotal + external });
     }, MEMORY_MS).unref();
-    say({ kind: 'ready' });
+    send({ kind: 'ready' });
   } catch (error) {
     fail(error);
   }

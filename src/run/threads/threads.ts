@@ -15,7 +15,7 @@ import { isParquet } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { commonFaults, limitWarnings, rejectedTooMany, warningsOf } from '../report.ts';
 import type { JoinReport, Progress, RunHooks, RunRequest } from '../request.ts';
-import { MemberThread } from './members.ts';
+import { MappingThread } from './mapping-thread.ts';
 import type { FromThread, SharedGroup, ThreadData, Unit } from './messages.ts';
 import { Undecided } from './undecided.ts';
 import { type Division, divide, type GroupUnits } from './units.ts';
@@ -52,12 +52,12 @@ interface Queued extends GroupUnits {
   /** Units that were handed out and have not ended. */
   running: number;
   /** Threads whose join indexes are filled. */
-  readonly built: Set<MemberThread>;
+  readonly built: Set<MappingThread>;
   spilled: boolean;
 }
 
 /** Looks for keys in documents. */
-export type Look = (signal: AbortSignal) => Promise<FoundKeys>;
+export type KeySearch = (signal: AbortSignal) => Promise<FoundKeys>;
 
 /** The caller ends them, whatever becomes of the run. */
 export class RunThreads {
@@ -66,14 +66,14 @@ export class RunThreads {
   readonly #hooks: RunHooks;
   readonly #budget: MemoryBudget;
   readonly #prepared: PreparedRun;
-  readonly #threads: readonly MemberThread[];
+  readonly #threads: readonly MappingThread[];
   readonly #queue: Queued[];
-  readonly #running = new Map<MemberThread, Queued>();
-  readonly #idle = new Set<MemberThread>();
+  readonly #running = new Map<MappingThread, Queued>();
+  readonly #idle = new Set<MappingThread>();
   readonly #results: { readonly index: number; readonly result: ScansResult }[] = [];
-  readonly #progress = new Map<MemberThread, Progress>();
+  readonly #progress = new Map<MappingThread, Progress>();
   /** What the threads hold. */
-  readonly #held = new Map<MemberThread, number>();
+  readonly #held = new Map<MappingThread, number>();
   /** Groups whose shared memory is not needed any more. */
   readonly #released = new Set<SharedGroup>();
   readonly #undecided = new Map<number, Undecided>();
@@ -87,14 +87,14 @@ export class RunThreads {
   #reject: (error: unknown) => void = () => undefined;
   readonly #cancel = (): void => this.#reject(cancelled());
   /** Buffers that wait to be written. */
-  #full: { readonly member: MemberThread; readonly bytes: Uint8Array }[] = [];
+  #full: { readonly thread: MappingThread; readonly bytes: Uint8Array }[] = [];
   /** Of `execute`. */
   #sink: LineSink | undefined;
   #rejected = 0;
   /** Records of which statements were left out. */
   #losses = 0;
   /** This thread looks for keys. */
-  #looks = false;
+  #searchesKeys = false;
   #isEnded = false;
   #writing: Promise<void> = Promise.resolve();
 
@@ -120,17 +120,17 @@ export class RunThreads {
     this.#threads = Array.from({ length: division.threads }, () => this.#startThread(options));
   }
 
-  #startThread(options: WorkerOptions): MemberThread {
-    const thread: MemberThread = new MemberThread(options, {
-      hear: (message) => this.#receive(thread, message),
+  #startThread(options: WorkerOptions): MappingThread {
+    const thread: MappingThread = new MappingThread(options, {
+      receive: (message) => this.#receive(thread, message),
       fail: this.#reject,
     });
     return thread;
   }
 
-  #receive(member: MemberThread, message: FromThread): void {
+  #receive(thread: MappingThread, message: FromThread): void {
     try {
-      this.#hear(member, message);
+      this.#handle(thread, message);
       if (this.#isDone) this.#resolve();
     } catch (error) {
       this.#reject(error);
@@ -141,7 +141,7 @@ export class RunThreads {
    * @param keys of `findKeyedMaps`, or what looks for them while threads map
    * @throws Fault the first one of any thread
    */
-  async execute(keys: FoundKeys | Look, sink: LineSink): Promise<readonly ScansResult[]> {
+  async execute(keys: FoundKeys | KeySearch, sink: LineSink): Promise<readonly ScansResult[]> {
     this.#sink = sink;
     const stop = new LinkedAbort([this.#hooks.signal]);
     const begun = this.#begin(keys, stop.signal);
@@ -171,10 +171,10 @@ export class RunThreads {
     });
   }
 
-  async #begin(keys: FoundKeys | Look, signal: AbortSignal): Promise<void> {
+  async #begin(keys: FoundKeys | KeySearch, signal: AbortSignal): Promise<void> {
     if (typeof keys !== 'function') this.#useKeys(keys);
     const looked = typeof keys === 'function' ? keys(signal).then((found) => this.#useKeys(found)) : undefined;
-    this.#looks = looked !== undefined;
+    this.#searchesKeys = looked !== undefined;
     await Promise.all([looked?.catch(this.#reject), this.#supply().catch(this.#reject)]);
     if (this.#isDone) this.#resolve();
   }
@@ -182,7 +182,7 @@ export class RunThreads {
   /** All threads rely on what was found from now on. */
   #useKeys(keys: FoundKeys): void {
     for (const thread of this.#threads) thread.send({ kind: 'keys', keys });
-    this.#looks = false;
+    this.#searchesKeys = false;
     this.#wake();
   }
 
@@ -226,30 +226,30 @@ export class RunThreads {
     await Promise.all(own.map((name) => rm(join(spillDirectory, name), { recursive: true, force: true })));
   }
 
-  #hear(member: MemberThread, message: FromThread): void {
+  #handle(thread: MappingThread, message: FromThread): void {
     switch (message.kind) {
       case 'ready':
-        this.#assign(member);
+        this.#assign(thread);
         return;
       case 'built':
         for (const fault of message.unmatched) this.#unmatched.set(JSON.stringify(fault.place), fault);
         if (!message.spilled) for (const join of message.joins) this.#joinsOfSides.set(join.id, join);
-        this.#built(member, message.spilled);
+        this.#built(thread, message.spilled);
         return;
       case 'done':
         this.#results.push(message);
-        this.#progress.delete(member);
-        this.#done(member);
+        this.#progress.delete(thread);
+        this.#done(thread);
         return;
       case 'failed':
         this.#reject(Fault.from(message.fault));
         return;
       case 'progress':
-        this.#progress.set(member, message.progress);
+        this.#progress.set(thread, message.progress);
         this.#hooks.progress?.(this.#total());
         return;
       case 'memory':
-        this.#held.set(member, message.bytes);
+        this.#held.set(thread, message.bytes);
         this.#hooks.memory?.(this.#heldBytes());
         return;
       case 'rejection':
@@ -262,13 +262,13 @@ export class RunThreads {
         this.#checkRejected();
         return;
       case 'lines':
-        this.#full.push({ member, bytes: message.bytes });
+        this.#full.push({ thread, bytes: message.bytes });
         if (this.#full.length === 1) this.#write(() => this.#writeFull());
         return;
       case 'undecided':
         this.#write(async () => {
           await this.#undecidedOf(message.group).add(message.lines, message.subjects);
-          member.send({ kind: 'written', buffer: undefined });
+          thread.send({ kind: 'written', buffer: undefined });
         });
     }
   }
@@ -285,7 +285,7 @@ export class RunThreads {
     const sink = this.#sink as LineSink;
     if (sink.writeBytes !== undefined) await sink.writeBytes(full.map(({ bytes }) => bytes));
     else for (const { bytes } of full) await sink.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'));
-    for (const { member, bytes } of full) member.send({ kind: 'written', buffer: bytes.buffer as ArrayBuffer });
+    for (const { thread, bytes } of full) thread.send({ kind: 'written', buffer: bytes.buffer as ArrayBuffer });
   }
 
   #write(act: () => Promise<void>): void {
@@ -302,42 +302,42 @@ export class RunThreads {
   }
 
   /** Gives the thread its next work. It is idle if there is none, or none yet. */
-  #assign(member: MemberThread): void {
+  #assign(thread: MappingThread): void {
     const [next] = this.#queue;
     if (next === undefined) {
-      this.#idle.add(member);
+      this.#idle.add(thread);
       return;
     }
     const { group } = next;
     if (group !== undefined && group.builds.length > 0 && next.built.size < this.#division.threads) {
       // No thread may begin before it is known that the indexes fit in the memory of all.
-      if (next.built.has(member)) this.#idle.add(member);
+      if (next.built.has(thread)) this.#idle.add(thread);
       else {
-        this.#idle.delete(member);
-        member.send({ kind: 'build', group });
+        this.#idle.delete(thread);
+        thread.send({ kind: 'build', group });
       }
       return;
     }
     const unit = this.#running.size < this.#mostRunning ? next.waiting.shift() : undefined;
     if (unit === undefined) {
-      this.#idle.add(member);
+      this.#idle.add(thread);
       return;
     }
-    this.#idle.delete(member);
+    this.#idle.delete(thread);
     next.running++;
-    this.#running.set(member, next);
+    this.#running.set(thread, next);
     this.#leave(next);
-    member.send({ kind: 'unit', unit });
+    thread.send({ kind: 'unit', unit });
   }
 
   /** While this thread looks for keys, it computes in place of one that maps: what is mapped meanwhile compares all subjects. */
   get #mostRunning(): number {
-    return this.#looks ? this.#threads.length - 1 : this.#threads.length;
+    return this.#searchesKeys ? this.#threads.length - 1 : this.#threads.length;
   }
 
-  #built(member: MemberThread, spilled: boolean): void {
+  #built(thread: MappingThread, spilled: boolean): void {
     const next = this.#queue[0] as Queued;
-    next.built.add(member);
+    next.built.add(thread);
     next.spilled ||= spilled;
     if (next.built.size === this.#division.threads && next.spilled) {
       this.#queue.shift();
@@ -345,17 +345,17 @@ export class RunThreads {
       const unit = this.#division.whole(next.group as SharedGroup);
       this.#queue.unshift(queued({ group: undefined, units: [unit] }, [unit]));
     }
-    this.#idle.add(member);
-    if (next.built.size < this.#division.threads) this.#assign(member);
+    this.#idle.add(thread);
+    if (next.built.size < this.#division.threads) this.#assign(thread);
     else this.#wake();
   }
 
-  #done(member: MemberThread): void {
-    const ended = this.#running.get(member) as Queued;
-    this.#running.delete(member);
+  #done(thread: MappingThread): void {
+    const ended = this.#running.get(thread) as Queued;
+    this.#running.delete(thread);
     ended.running--;
     this.#leave(ended);
-    this.#assign(member);
+    this.#assign(thread);
   }
 
   /** Goes on behind a group of which all units were handed out, and frees its memory when they have ended. */

@@ -85,8 +85,8 @@ async function divideBy(divider: Divider, prepared: PreparedRun, request: RunReq
   const whole: (readonly SliceScan[])[] = [];
   const together: SliceScan[] = [];
   for (const [position, group] of plan.groups.entries()) {
-    const parts = await divider.partsOf(position);
-    if (parts !== undefined) shared.push({ group: divider.share(position, group), parts, scans: group.length });
+    const slices = await divider.slicesOf(position);
+    if (slices !== undefined) shared.push({ group: divider.sharedGroup(position, group), slices, scans: group.length });
     else if (divider.seesOneStateOnly(group)) together.push(...wholeScans(group));
     else whole.push(wholeScans(group));
   }
@@ -100,7 +100,7 @@ async function divideBy(divider: Divider, prepared: PreparedRun, request: RunReq
   return {
     groups: [
       ...whole.map((scans) => ({ group: undefined, units: [unitOf(scans)] })),
-      ...shared.map(({ group, parts }) => ({ group, units: mapped(parts, (part) => unitOf([part], group)) })),
+      ...shared.map(({ group, slices }) => ({ group, units: mapped(slices, (slice) => unitOf([slice], group)) })),
     ],
     threads: shared.length > 0 ? request.threads : Math.min(request.threads, whole.length),
     snapshots,
@@ -111,7 +111,7 @@ async function divideBy(divider: Divider, prepared: PreparedRun, request: RunReq
 
 interface SharedUnits {
   readonly group: SharedGroup;
-  readonly parts: AsyncIterable<SliceScan>;
+  readonly slices: AsyncIterable<SliceScan>;
   /** Number of scans. */
   readonly scans: number;
 }
@@ -157,21 +157,21 @@ class Divider {
   }
 
   /** Scans and slices of scans that several threads can execute, as documents are cut; undefined: the group stays whole. */
-  async partsOf(index: number): Promise<AsyncIterable<SliceScan> | undefined> {
+  async slicesOf(index: number): Promise<AsyncIterable<SliceScan> | undefined> {
     const group = this.#plan.groups[index] as readonly number[];
     if (obstaclesOf(this.#physical, index, 'threads').length > 0 || !group.every((position) => this.#hasSnapshot(position)))
       return undefined;
     const builds = this.#buildsOf(group);
     if (builds.length > 0 && !(await this.#canBeBuilt(builds))) return undefined;
-    const parts = this.#cut(group);
-    this.#cutting.push(parts);
-    const { value: first } = (await parts.next()) as IteratorYieldResult<SliceScan>;
-    return group.length > 1 || first.range !== undefined ? prepended(first, parts) : undefined;
+    const slices = this.#cut(group);
+    this.#cutting.push(slices);
+    const { value: first } = (await slices.next()) as IteratorYieldResult<SliceScan>;
+    return group.length > 1 || first.range !== undefined ? prepended(first, slices) : undefined;
   }
 
   async close(): Promise<void> {
     this.#stop.abort();
-    await Promise.all(this.#cutting.map((parts) => parts.return(undefined).catch(() => undefined)));
+    await Promise.all(this.#cutting.map((slices) => slices.return(undefined).catch(() => undefined)));
   }
 
   async *#cut(group: readonly number[]): AsyncGenerator<SliceScan> {
@@ -185,7 +185,7 @@ class Divider {
     }
   }
 
-  share(index: number, group: readonly number[]): SharedGroup {
+  sharedGroup(index: number, group: readonly number[]): SharedGroup {
     const builds = this.#buildsOf(group).map((position) => ({ position, range: this.#wholeRange(position) }));
     const memory = reserveTables(this.#plan, group, this.#request.memoryBudgetBytes);
     return { index, seed: randomInt(2 ** 31), memory, builds };

@@ -59,18 +59,18 @@ async function mapped(ids: readonly string[], told: number, isFound: boolean): P
   const open = async (): Promise<{ readonly mapper: Mapper; readonly prepared: PreparedRun }> => {
     const prepared = await prepareRun(request, undefined);
     const options = { digest: prepared.digest, snapshots: {}, budget: new SharedBudget(request.memoryBudgetBytes, buffer) };
-    const hear = (message: FromMapper): void => {
+    const receive = (message: FromMapper): void => {
       if (message.kind !== 'lines') return;
       statements.push(...Buffer.from(message.bytes).toString('latin1').split('\n').slice(0, -1));
-      void mapper.hear({ kind: 'written', buffer: message.bytes.buffer as ArrayBuffer });
+      void mapper.receive({ kind: 'written', buffer: message.bytes.buffer as ArrayBuffer });
     };
-    const mapper = new Mapper(request, prepared, options, hear);
+    const mapper = new Mapper(request, prepared, options, receive);
     return { mapper, prepared };
   };
   const mappers = [await open(), await open()];
   for (const [i, unit] of units.entries()) {
-    if (i === told) for (const { mapper } of mappers) await mapper.hear({ kind: 'keys', keys });
-    await mappers[i % 2]?.mapper.hear({ kind: 'unit', unit });
+    if (i === told) for (const { mapper } of mappers) await mapper.receive({ kind: 'keys', keys });
+    await mappers[i % 2]?.mapper.receive({ kind: 'unit', unit });
   }
   for (const { prepared } of [...mappers, { prepared: own }]) await prepared.close();
   await division?.close();

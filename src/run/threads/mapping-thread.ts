@@ -5,18 +5,18 @@ import { Fault } from '../../core/fault.ts';
 import type { FromThread, ToThread } from './messages.ts';
 
 export interface Listener {
-  readonly hear: (message: FromThread) => void;
+  readonly receive: (message: FromThread) => void;
   readonly fail: (error: unknown) => void;
 }
 
-export class MemberThread {
+export class MappingThread {
   readonly #worker: Worker;
 
-  constructor(options: WorkerOptions, { hear, fail }: Listener) {
+  constructor(options: WorkerOptions, { receive, fail }: Listener) {
     this.#worker = new Worker(bundled('src/run/threads/thread.js'), options);
     this.#worker.on('error', (error) => fail(threadFault(error)));
     this.#worker.on('exit', () => fail(new Fault('internal/error', 'A mapping thread ended before its work')));
-    this.#worker.on('message', hear);
+    this.#worker.on('message', receive);
   }
 
   send(message: ToThread): void {
