@@ -50,13 +50,13 @@ export class ScatterGather {
   private work: Promise<readonly SliceResult[]> | undefined;
 
   /** @param job the transform job, with its current attempt */
-  constructor(queue: SliceQueue, turns: FairQueueing, job: Job<TransformPayload, Outcome>, task: Task, turn: AttemptContext) {
+  constructor(queue: SliceQueue, fairQueueing: FairQueueing, job: Job<TransformPayload, Outcome>, task: Task, context: AttemptContext) {
     this.queue = queue;
-    this.fairQueueing = turns;
+    this.fairQueueing = fairQueueing;
     this.job = job;
     this.task = task;
-    this.context = turn;
-    this.stop = new LinkedAbort([turn.signal]);
+    this.context = context;
+    this.stop = new LinkedAbort([context.signal]);
   }
 
   /**

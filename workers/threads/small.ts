@@ -23,9 +23,9 @@ export const mayBeSmall = ({ request, output }: Task): boolean =>
   request.inputs.every(({ url }) => TEXT_FILE.test(url));
 
 /** The thread of the run gives it back. */
-export class NotSmall extends Error {}
+export class TooLarge extends Error {}
 
-/** @param urls of all documents that the run reads @throws NotSmall */
+/** @param urls of all documents that the run reads @throws TooLarge */
 export function assertSmall(urls: readonly string[], { request: { workingDirectory }, slices }: Task): void {
   // A file that would be cut is not small, whatever its size.
   const most = slices.bytes > 0 ? Math.min(SMALL_BYTES, slices.bytes - 1) : SMALL_BYTES;
@@ -36,5 +36,5 @@ export function assertSmall(urls: readonly string[], { request: { workingDirecto
     const found = at?.kind === 'file' ? statSync(at.path, { throwIfNoEntry: false }) : undefined;
     bytes += at?.kind !== 'file' || found?.isFile() === false ? Number.POSITIVE_INFINITY : (found?.size ?? 0);
   }
-  if (bytes > most) throw new NotSmall();
+  if (bytes > most) throw new TooLarge();
 }

@@ -24,7 +24,7 @@ import type { RunResult, Task } from '../task.ts';
 import type { CutRun, Engine, FromTask, FromThread, TaskContext, ThreadCommand, ThreadData, ThreadResult, ToThread } from './messages.ts';
 import { checkGraphFormat, graphFilesOf } from './property-graph.ts';
 import { withoutRepetitions } from './repetitions.ts';
-import { assertSmall, NotSmall } from './small.ts';
+import { assertSmall, TooLarge } from './small.ts';
 import { writeInputs } from './write-task.ts';
 
 const port = parentPort;
@@ -98,7 +98,7 @@ async function execute(id: number, command: ThreadCommand): Promise<void> {
     const result = await resultOf(command, context, post);
     post({ kind: 'done', result });
   } catch (error) {
-    if (error instanceof NotSmall && !stop.signal.aborted) return post({ kind: 'large' });
+    if (error instanceof TooLarge && !stop.signal.aborted) return post({ kind: 'large' });
     // After an abort its reason counts, whatever the engine throws.
     const fault = stop.signal.aborted ? (stop.signal.reason as Fault) : Fault.of(error);
     post({ kind: 'failed', fault: fault.toJSON() });
