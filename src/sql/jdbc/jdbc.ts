@@ -169,9 +169,10 @@ interface Location {
  * PostgreSQL's default database is the user's name. Messages never show what may be a password.
  *
  * @throws Fault database/driver — an unsupported scheme or driver class, with a list of the supported ones; request/invalid — not a JDBC
- * URL, a driver that contradicts the scheme, an unknown parameter (with similar ones) or one with an invalid value
+ * URL, a URL, user or password that is no text, a driver that contradicts the scheme, an unknown parameter (with similar ones) or one with an invalid value
  */
 export function parseJdbcUrl(request: JdbcRequest): DatabaseAddress {
+  checkTexts(request);
   const { product, rest } = readScheme(request.url.trim());
   const { databaseOfUser, tls, read, separators: [first, next] = ['?', '&'] } = PRODUCTS[product];
   checkDriver(request.driver, product);
@@ -195,6 +196,16 @@ export function parseJdbcUrl(request: JdbcRequest): DatabaseAddress {
     parameters: session,
     name: isFile ? `jdbc:${product}:${database}` : nameOf(product, location.hosts, database),
   };
+}
+
+/** A program that calls the library may pass anything. @throws Fault request/invalid */
+function checkTexts({ url, user, password }: JdbcRequest): void {
+  for (const [name, value] of Object.entries({ 'JDBC URL': url, user, password })) {
+    if (value == null || typeof value === 'string' || (name === 'password' && value instanceof Secret)) continue;
+    throw new Fault('request/invalid', `The ${name} of the database is ${typeof value === 'object' ? 'an object' : `a ${typeof value}`}`, {
+      hint: `Give it as a text${name === 'password' ? ', or as a Secret' : ''}`,
+    });
+  }
 }
 
 function ownAddress(

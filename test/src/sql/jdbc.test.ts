@@ -524,6 +524,17 @@ describe('parameters for the driver', () => {
     expect(describeFault(fault)).toContain(words);
   });
 
+  test.each<[given: Readonly<Record<string, unknown>>, message: string, hint: string]>([
+    [{ password: 12345 }, 'The password of the database is a number', 'as a text, or as a Secret'],
+    [{ password: { text: 'x' } }, 'The password of the database is an object', 'as a text, or as a Secret'],
+    [{ password: Buffer.from('x') }, 'The password of the database is an object', 'as a text, or as a Secret'],
+    [{ user: true }, 'The user of the database is a boolean', 'Give it as a text'],
+    [{ url: 5 }, 'The JDBC URL of the database is a number', 'Give it as a text'],
+  ])('%j is no text', (given, message, hint) => {
+    const fault = faultOf(() => parse('jdbc:postgresql://h/d', given as Partial<JdbcRequest>));
+    expect([fault.code, fault.message, fault.hint]).toEqual(['request/invalid', message, expect.stringContaining(hint)]);
+  });
+
   test('a mistyped name gets the near ones', () => {
     const fault = faultOf(() => parse('jdbc:postgresql://h/d?curentSchema=x'));
     expect(fault.hint).toMatch(/^Did you mean currentSchema\? Accepted are user, password, ssl,/);
