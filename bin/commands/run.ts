@@ -29,6 +29,7 @@ import { formFor, openOutput, outputPathOf, refuseOverwritingInputs, STANDARD_OU
 import { declaredPrefixes } from '../options/prefixes.ts';
 import { graphHeaderOf, writeGraphFiles } from '../options/property-graph.ts';
 import { TargetFiles, WITH_PREFIXES } from '../options/targets.ts';
+import { variablesOf } from '../options/variables.ts';
 import { FAIL_ON_VALUES, reasonsToFail } from '../report/fail-on.ts';
 import { peakMemoryBytes } from '../report/peak-memory.ts';
 import { RejectionLog, Rejections } from '../report/rejections.ts';
@@ -114,6 +115,10 @@ export const RUN: Command = {
   notes: `Rejected records go to FILE.rejected.ndjson under quarantine (rejected.ndjson when writing to standard output).
 What does not fit in memory goes to TMPDIR/quadmill-…, which is removed at the end; only a run that is killed leaves it.
 
+Options of the service hold for a run too, where the command line does not say otherwise, as variables:
+BASE_IRI, ON_ERROR, DATATYPE_CHECK, MAX_REJECTED, RDF_VERSION, DISTINCT, MEMORY_BUDGET_MB, MAX_RECORD_BYTES,
+XML_DEFAULT_NAMESPACE, MAX_RUN_SECONDS, and those of databases, servers and object storage: docs/options.md.
+
 Exit codes: 0 done, 1 the run failed, 2 the command line or the mapping is wrong, 3 done, but --fail-on applies, 130 interrupted.
 
   quadmill run mapping.ttl -o graph.nq
@@ -143,10 +148,9 @@ const OUTPUT_OPTIONS = ['output', 'format', 'property-graph', 'stats'] as const;
 async function startWatching(parsed: Parsed): Promise<number> {
   const given = OUTPUT_OPTIONS.find((name) => parsed.has(name));
   if (given !== undefined) throw new UsageError(`--watch writes no file, only what changes, in N-Quads: leave out --${given}`);
-  if (parsed.value('on-error') === 'quarantine')
-    throw new UsageError('--watch writes no file, also of rejected records: use --on-error skip');
   if (parsed.has('fail-on')) throw new UsageError('--watch goes on after each run: leave out --fail-on');
   const request = { ...requestOf(parsed, parsed.positionals, databaseOf(parsed)), functions: await functionFilesOf(parsed) };
+  if (request.onError === 'quarantine') throw new UsageError('--watch writes no file, also of rejected records: use --on-error skip');
   if (request.inputs.some(({ url }) => url === STANDARD_INPUT))
     throw new UsageError('--watch reads inputs again, and standard input can be read once');
   const { watch } = await import('../watch/watch.ts');
@@ -228,9 +232,26 @@ export const targetOf = (parsed: Parsed): string => outputPathOf(parsed.value('o
 /** Threads that a run has without being told. */
 const MOST_THREADS = 4;
 
-/** @throws UsageError — an invalid value of an option of `RUN` */
+/** Options of the service that a run of the command line has too. They hold where the command line does not say otherwise. */
+const VARIABLES = [
+  'BASE_IRI',
+  'ON_ERROR',
+  'DATATYPE_CHECK',
+  'MAX_REJECTED',
+  'RDF_VERSION',
+  'DISTINCT',
+  'MEMORY_BUDGET_MB',
+  'MAX_RECORD_BYTES',
+  'XML_DEFAULT_NAMESPACE',
+  'MAX_RUN_SECONDS',
+] as const;
+
+/** @throws UsageError — an invalid value of an option of `RUN`; Fault config/invalid — of a variable */
 export function requestOf(parsed: Parsed, mappings: readonly string[], database: DatabaseAccess | undefined): RunRequest {
   const inputs = inputsOf(parsed);
+  const variables = variablesOf(...VARIABLES);
+  const bytes = (megabytes: number | undefined): number | undefined => megabytes && megabytes * MB;
+  const { ON_ERROR = 'auto', DATATYPE_CHECK = 'auto' } = variables;
   return {
     ...RUN_DEFAULTS,
     sql: sqlLimits(),
@@ -240,20 +261,24 @@ export function requestOf(parsed: Parsed, mappings: readonly string[], database:
     inputs,
     inputOptions: inputOptionsOf(parsed),
     workingDirectory: process.cwd(),
-    base: baseOf(parsed.value('base')),
-    onError: parsed.value('on-error') as ErrorPolicy | undefined,
-    datatypeCheck: (parsed.value('datatype-check') as DatatypeCheck | undefined) ?? RUN_DEFAULTS.datatypeCheck,
-    maxRejected: numberOf(parsed, 'max-rejected', 0) ?? RUN_DEFAULTS.maxRejected,
-    distinct: !parsed.has('no-distinct'),
-    rdf: (parsed.value('rdf') as RdfVersion | undefined) ?? RUN_DEFAULTS.rdf,
+    base: baseOf(parsed.value('base')) ?? variables.BASE_IRI,
+    onError: (parsed.value('on-error') as ErrorPolicy | undefined) ?? (ON_ERROR === 'auto' ? undefined : ON_ERROR),
+    datatypeCheck:
+      (parsed.value('datatype-check') as DatatypeCheck | undefined) ?? (DATATYPE_CHECK === 'auto' ? undefined : DATATYPE_CHECK),
+    maxRejected: numberOf(parsed, 'max-rejected', 0) ?? variables.MAX_REJECTED ?? RUN_DEFAULTS.maxRejected,
+    distinct: !parsed.has('no-distinct') && (variables.DISTINCT ?? RUN_DEFAULTS.distinct),
+    rdf: (parsed.value('rdf') as RdfVersion | undefined) ?? variables.RDF_VERSION ?? RUN_DEFAULTS.rdf,
     // Only this thread can read standard input.
     threads: inputs.some(({ url }) => url === STANDARD_INPUT)
       ? 1
       : (numberOf(parsed, 'threads', 1) ?? Math.min(MOST_THREADS, availableParallelism())),
-    memoryBudgetBytes: (numberOf(parsed, 'memory-mb', 1) ?? RUN_DEFAULTS.memoryBudgetBytes / MB) * MB,
-    xmlDefaultNamespace: (parsed.value('xml-default-namespace') as XmlDefaultNamespace | undefined) ?? RUN_DEFAULTS.xmlDefaultNamespace,
-    maxRecordBytes: (numberOf(parsed, 'max-record-mb', 1) ?? RUN_DEFAULTS.maxRecordBytes / MB) * MB,
-    limits: { ...RUN_DEFAULTS.limits, seconds: numberOf(parsed, 'max-seconds', 1) ?? 0 },
+    memoryBudgetBytes: bytes(numberOf(parsed, 'memory-mb', 1) ?? variables.MEMORY_BUDGET_MB) ?? RUN_DEFAULTS.memoryBudgetBytes,
+    xmlDefaultNamespace:
+      (parsed.value('xml-default-namespace') as XmlDefaultNamespace | undefined) ??
+      variables.XML_DEFAULT_NAMESPACE ??
+      RUN_DEFAULTS.xmlDefaultNamespace,
+    maxRecordBytes: bytes(numberOf(parsed, 'max-record-mb', 1)) ?? variables.MAX_RECORD_BYTES ?? RUN_DEFAULTS.maxRecordBytes,
+    limits: { ...RUN_DEFAULTS.limits, seconds: numberOf(parsed, 'max-seconds', 1) ?? variables.MAX_RUN_SECONDS ?? 0 },
     database,
     firstRecords: numberOf(parsed, 'limit', 1),
     spillDirectory: tmpdir(),

@@ -1,12 +1,12 @@
 /** The database options of a command; the service's environment variables are the defaults. */
 import { readFileSync } from 'node:fs';
 import { DEFAULTS } from '../../src/config/options/options.ts';
-import { parseOption } from '../../src/config/parse.ts';
 import { sqlLimitsOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { Secret } from '../../src/core/secret.ts';
 import type { DatabaseAccess, SqlLimits } from '../../src/run/request.ts';
 import type { CommandOption, Parsed } from '../command-line.ts';
+import { variablesOf } from './variables.ts';
 
 /** Other users of the machine can read the command line, so passwords come from a file or a variable. */
 export const LOGIN_OPTIONS: Readonly<Record<string, CommandOption>> = {
@@ -31,17 +31,8 @@ export function databaseOf(parsed: Parsed, jdbcUrl = parsed.value('jdbc-url') ??
 }
 
 /** Time limits of statements, locks and logins, from the service's variables. @throws Fault config/invalid */
-export function sqlLimits(): SqlLimits {
-  const seconds = (name: 'DB_CONNECT_SECONDS' | 'SQL_TIME_LIMIT_SECONDS' | 'SQL_LOCK_SECONDS'): number => {
-    const text = process.env[name];
-    return text === undefined || text === '' ? DEFAULTS[name] : (parseOption(name, text) as number);
-  };
-  return sqlLimitsOf({
-    DB_CONNECT_SECONDS: seconds('DB_CONNECT_SECONDS'),
-    SQL_TIME_LIMIT_SECONDS: seconds('SQL_TIME_LIMIT_SECONDS'),
-    SQL_LOCK_SECONDS: seconds('SQL_LOCK_SECONDS'),
-  });
-}
+export const sqlLimits = (): SqlLimits =>
+  sqlLimitsOf({ ...DEFAULTS, ...variablesOf('DB_CONNECT_SECONDS', 'SQL_TIME_LIMIT_SECONDS', 'SQL_LOCK_SECONDS') });
 
 export function readPassword(file: string): Secret {
   try {

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULTS } from '../../src/config/options/options.ts';
-import { parseOption } from '../../src/config/parse.ts';
 import type { FunctionFiles } from '../../src/custom-functions/files.ts';
 import type { OpenedFunctions } from '../../src/custom-functions/open.ts';
 import type { CommandOption, Parsed } from '../command-line.ts';
 import { UsageError } from '../command-line.ts';
 import { webAccess } from './inputs.ts';
+import { variablesOf } from './variables.ts';
 
 export const FUNCTION_OPTIONS: Readonly<Record<string, CommandOption>> = {
   functions: { value: 'FILE', summary: 'FnO description, in Turtle, of functions of your own: docs/custom-functions.md' },
@@ -34,9 +34,10 @@ export async function functionFilesOf(parsed: Parsed): Promise<FunctionFiles | u
     workingDirectory: process.cwd(),
     s3: webAccess().s3,
   });
+  const options = { ...DEFAULTS, ...variablesOf('CUSTOM_FUNCTION_SECONDS', 'CUSTOM_FUNCTION_MEMORY_MB') };
   return {
     directory: join(directory, version),
-    limits: { seconds: limit('CUSTOM_FUNCTION_SECONDS'), memoryMb: limit('CUSTOM_FUNCTION_MEMORY_MB') },
+    limits: { seconds: options.CUSTOM_FUNCTION_SECONDS, memoryMb: options.CUSTOM_FUNCTION_MEMORY_MB },
   };
 }
 
@@ -44,9 +45,4 @@ export async function functionFilesOf(parsed: Parsed): Promise<FunctionFiles | u
 export async function openedFunctionsOf(parsed: Parsed): Promise<OpenedFunctions | undefined> {
   const files = await functionFilesOf(parsed);
   return files && (await import('../../src/custom-functions/open.ts')).openFunctions(files);
-}
-
-function limit(name: 'CUSTOM_FUNCTION_SECONDS' | 'CUSTOM_FUNCTION_MEMORY_MB'): number {
-  const text = process.env[name];
-  return text === undefined || text === '' ? DEFAULTS[name] : (parseOption(name, text) as number);
 }

@@ -2,7 +2,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DEFAULTS } from '../../src/config/options/options.ts';
-import { parseOption } from '../../src/config/parse.ts';
 import { WEB_OPTIONS, webAccessOf } from '../../src/config/run-defaults.ts';
 import { contradictionIn, delimiterOf, quoteOf } from '../../src/core/input/csv-dialect.ts';
 import { isEncoding, KNOWN_ENCODINGS } from '../../src/core/input/encoding-name.ts';
@@ -10,6 +9,7 @@ import { INPUT_FORMATS, type InputFormat } from '../../src/core/input/formats.ts
 import { type InputBinding, type InputOptions, STANDARD_INPUT } from '../../src/run/request.ts';
 import type { WebAccess } from '../../src/storage/logins.ts';
 import { type CommandOption, type Parsed, UsageError } from '../command-line.ts';
+import { variablesOf } from './variables.ts';
 
 export const INPUT_OPTIONS: Readonly<Record<string, CommandOption>> = {
   input: {
@@ -47,13 +47,7 @@ export function inputsOf(parsed: Parsed): readonly InputBinding[] {
 }
 
 /** How sources are read from servers, from the service's variables: they hold logins. @throws Fault config/invalid */
-export function webAccess(): WebAccess {
-  const given = WEB_OPTIONS.flatMap((name) => {
-    const text = process.env[name] ?? '';
-    return text === '' ? [] : [[name, parseOption(name, text)] as const];
-  });
-  return webAccessOf({ ...DEFAULTS, ...Object.fromEntries(given) });
-}
+export const webAccess = (): WebAccess => webAccessOf({ ...DEFAULTS, ...variablesOf(...WEB_OPTIONS) });
 
 /** The first `=` ends the name, unless it is in the query of a URL without a name. */
 function bindingOf(text: string): InputBinding {

@@ -42,10 +42,19 @@ interface Ended {
 
 const quadmill = (...args: readonly string[]): Promise<Ended> => quadmillIn(directory, undefined, ...args);
 
+const quadmillIn = (cwd: string, input: string | Buffer | undefined, ...args: readonly string[]): Promise<Ended> =>
+  quadmillWith({}, cwd, input, ...args);
+
 /** @param input standard input, which is then closed; undefined: it stays open and empty */
-function quadmillIn(cwd: string, input: string | Buffer | undefined, ...args: readonly string[]): Promise<Ended> {
+function quadmillWith(
+  variables: Readonly<Record<string, string>>,
+  cwd: string,
+  input: string | Buffer | undefined,
+  ...args: readonly string[]
+): Promise<Ended> {
+  const env = { ...process.env, ...variables };
   return new Promise((done) => {
-    const child = execFile(process.execPath, [QUADMILL, ...args], { cwd }, (_, out, err) => done({ code: child.exitCode, out, err }));
+    const child = execFile(process.execPath, [QUADMILL, ...args], { cwd, env }, (_, out, err) => done({ code: child.exitCode, out, err }));
     // A program that ends at once does not read its input.
     child.stdin?.on('error', () => undefined);
     if (input !== undefined) child.stdin?.end(input);
@@ -191,6 +200,41 @@ const endOf = (child: ChildProcess): Promise<Ended> =>
     });
     child.on('close', (code) => done({ code, out: '', err }));
   });
+
+describe('the variables of options of the service', () => {
+  const typed = MAPPING.replace('rml:reference "name"', 'rml:reference "name" ; rml:datatype <http://www.w3.org/2001/XMLSchema#integer>');
+  const attempt = async (variables: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended> => {
+    await writeFile(join(directory, 'typed.ttl'), typed);
+    return quadmillWith(variables, directory, undefined, 'run', 'typed.ttl', ...args);
+  };
+
+  test.each<[variables: Readonly<Record<string, string>>, args: readonly string[], code: number, lines: number, words: string]>([
+    [{}, [], 1, 0, 'no xsd:integer'],
+    [{ DATATYPE_CHECK: 'warn' }, [], 0, STATEMENTS, '2 literals are ill-typed'],
+    [{ DATATYPE_CHECK: 'off' }, [], 0, STATEMENTS, ''],
+    [{ DATATYPE_CHECK: 'off' }, ['--datatype-check', 'error'], 1, 0, 'no xsd:integer'],
+    [{ DATATYPE_CHECK: 'auto' }, [], 1, 0, 'no xsd:integer'],
+    [{ ON_ERROR: 'skip' }, [], 0, 0, '2 records were rejected'],
+    [{ ON_ERROR: 'skip', MAX_REJECTED: '1' }, [], 1, 0, 'More than 1 record was rejected'],
+    [{ ON_ERROR: 'skip', MAX_REJECTED: '1' }, ['--max-rejected', '2'], 0, 0, '2 records were rejected'],
+    [{ MAX_RECORD_BYTES: 'few' }, [], 2, 0, 'The option MAX_RECORD_BYTES does not take the value "few"'],
+    // Of a program that has nothing to do with a run.
+    [{ DATATYPE_CHECK: 'off', PORT: 'http', LOG_LEVEL: 'all' }, [], 0, STATEMENTS, ''],
+  ])('%j hold for a run with %j', async (variables, args, code, lines, words) => {
+    const ended = await attempt(variables, ...args);
+    expect([ended.code, linesOf(ended.out).length, ended.err]).toEqual([code, lines, expect.stringContaining(words)]);
+    if (words === '') expect(ended.err).toBe('');
+  });
+
+  test('a base, and the policy for which --watch has no file', async () => {
+    const relative = MAPPING.replace('http://example.com/person/{id}', 'person/{id}');
+    await writeFile(join(directory, 'relative.ttl'), relative.replace('@base <http://example.com/base/> .', '@base <http://m/> .'));
+    const { out } = await quadmillWith({ BASE_IRI: 'http://b/' }, directory, undefined, 'run', 'relative.ttl');
+    expect(out).toContain('<http://b/person/2> ');
+    const { code, err } = await quadmillWith({ ON_ERROR: 'quarantine' }, directory, undefined, 'run', 'mapping.ttl', '--watch');
+    expect([code, err]).toEqual([2, expect.stringContaining('use --on-error skip')]);
+  });
+});
 
 test.each([
   ['an unknown command', ['rnu'], "there is no command 'rnu'; did you mean run?"],
