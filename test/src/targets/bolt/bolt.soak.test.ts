@@ -6,8 +6,10 @@ import type { Statement } from '../../../../src/nquads/statement.ts';
 import type { PropertyGraphOptions } from '../../../../src/property-graph/names.ts';
 import { boltTarget } from '../../../../src/targets/bolt/bolt.ts';
 import type { GraphTarget } from '../../../../src/targets/target.ts';
+import { writeTo } from '../../../../src/write/write.ts';
 import { missingNeo4j, NEO4J_LOGIN, type Neo4jServer, startNeo4j } from '../../../servers/stores/neo4j.ts';
 import { secretLogin } from '../../../support/secrets.ts';
+import { listening, workspace } from '../../write/writing.ts';
 import {
   cut,
   cutWhole,
@@ -333,6 +335,33 @@ const statement = (subject: string, predicate: string, object: string, graph = '
       },
       120_000,
     );
+
+    test.each<[what: string, lines: string]>([
+      ['without statements', ''],
+      [
+        'with statements of another graph',
+        '<http://example.org/c> <http://example.org/p/knows> <http://example.org/a> <http://example.org/new> .\n',
+      ],
+    ])('graphs that are named are emptied by a file %s, and others stay', async (_, lines) => {
+      const space = workspace();
+      const stay = [statement(A, NAME, '"Ann"', H), statement(A, KNOWS, B, H), statement(C, TYPE, PERSON)];
+      const added = lines === '' ? [] : [statement(C, KNOWS, A, '<http://example.org/new>')];
+      const gone = randomStatements({ subjects: 50, seed: 67, graphs: [G] }).map((one) => ({
+        ...one,
+        subject: one.subject.replace('>', '-gone>'),
+      }));
+      try {
+        await insert([...stay, ...gone]);
+        const named = { mode: 'update', scope: 'graph', graphs: ['http://example.org/g'] } as const;
+        const request = space.request([space.file('named.nq', lines)], named);
+        for (const runId of ['first', 'again']) {
+          await writeTo(target, { ...request, runId }, listening());
+          await holds(...stay, ...added);
+        }
+      } finally {
+        space.remove();
+      }
+    });
 
     test('other graphs stay, nodes that both describe keep what they have', async () => {
       const other = [statement(A, NAME, '"Ann"', H), statement(A, KNOWS, B, H), statement(C, TYPE, PERSON)];

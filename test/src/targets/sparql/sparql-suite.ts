@@ -4,6 +4,8 @@ import { Parser } from 'n3';
 import type { Statement } from '../../../../src/nquads/statement.ts';
 import { sparqlTarget } from '../../../../src/targets/sparql/sparql.ts';
 import type { GraphTarget } from '../../../../src/targets/target.ts';
+import { writeTo } from '../../../../src/write/write.ts';
+import { listening, type Workspace, workspace } from '../../write/writing.ts';
 import { type Place, type Stores, sorted, startStores, statements } from './stores.ts';
 
 const never = new AbortController().signal;
@@ -162,6 +164,28 @@ function casesOf(place: Place): void {
     const replacement = await target.replaceGraph(graph, 'run-1', never);
     await replacement.commit(never);
     expect(await there()).toEqual(exchanged(graph, []));
+  });
+
+  describe('an update of graphs that are named', () => {
+    let space: Workspace;
+    beforeEach(() => {
+      space = workspace();
+    });
+    afterEach(() => space.remove());
+
+    run.each<[what: string, lines: string, graphs: readonly string[], emptied: readonly string[]]>([
+      ['a graph of which the file has nothing', '<urn:x> <urn:p> "new" <urn:g> .\n', ['urn:g', 'urn:h'], ['<urn:g>', '<urn:h>']],
+      ['a file without statements', '', ['urn:h'], ['<urn:h>']],
+      ['the default graph', '<urn:x> <urn:p> "new" <urn:new> .\n', ['default'], ['']],
+      ['a graph that the store does not have', '', ['urn:h', 'urn:unknown'], ['<urn:h>']],
+    ])('empties them, and others stay: %s', async (_name, lines, named, emptied) => {
+      const request = space.request([space.file('named.nq', lines)], { mode: 'update', scope: 'graph', graphs: named });
+      const stay = text(statements(BEFORE).filter(({ graph }) => !emptied.includes(graph)));
+      for (const runId of ['first', 'again']) {
+        await writeTo(target, { ...request, runId }, listening());
+        expect(await there()).toEqual(sorted(`${stay}${lines}`));
+      }
+    });
   });
 
   const awkward = AWKWARD.filter((object) => place.changes?.test(object) !== true)
