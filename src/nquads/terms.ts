@@ -81,8 +81,8 @@ export function mapTriple(triple: string, node: (term: string) => string, object
   return isQuoted(triple) ? `<< ${inner} >>` : `<<( ${inner} )>>`;
 }
 
-/** An IRI with its escapes replaced, also within triples; anything else unchanged. */
-function checked(term: string): string {
+/** An IRI with its escapes replaced, also within triples; anything else unchanged. @throws as `eachStatement` */
+export function checked(term: string): string {
   if (isTriple(term)) return mapTriple(term, checked, checkedObject);
   if (term.charCodeAt(0) !== LESS || findNotInIri(term.slice(1, -1)) === -1) return term;
   const decoded = unescapeTerm(term.slice(1, -1));
@@ -90,7 +90,8 @@ function checked(term: string): string {
   throw notConvertible(`The IRI ${excerpt(fromBytes(term))} holds a character that no IRI may hold`);
 }
 
-function checkedObject(term: string): string {
+/** The same for an object: a literal has a datatype. */
+export function checkedObject(term: string): string {
   if (term.charCodeAt(0) !== QUOTE) return checked(term);
   const datatype = term.lastIndexOf('"') + 3;
   return datatype >= term.length || term.charCodeAt(datatype) !== LESS ? term : term.slice(0, datatype) + checked(term.slice(datatype));

@@ -67,22 +67,29 @@ export async function openFileSink(options: FileSinkOptions): Promise<FileSink> 
     finished.push(await current.finish());
     current = undefined;
   };
-  const writeFurther = async (lines: string): Promise<void> => {
-    current = await openPart(options, finished.length + 1);
-    await current.write(lines);
+  type Takes = Pick<QuadSink, 'write' | 'writeBytes'>;
+  /** What writes to the part that is current at the time: to it as a whole, or to its text. */
+  const writing = (first: Takes, to: (part: OpenPart) => Takes | undefined): Takes => {
+    const further = async (): Promise<OpenPart> => {
+      current ??= await openPart(options, finished.length + 1);
+      return current;
+    };
+    return {
+      write: (text) =>
+        current !== undefined ? to(current)?.write(text) : text === '' ? undefined : further().then((part) => to(part)?.write(text)),
+      ...(first.writeBytes === undefined
+        ? {}
+        : {
+            async writeBytes(buffers) {
+              await to(await further())?.writeBytes?.(buffers);
+            },
+          }),
+    };
   };
-
-  const takesBytes = current.writeBytes !== undefined;
+  const { text } = current;
   return {
-    write: (lines) => (current === undefined ? (lines === '' ? undefined : writeFurther(lines)) : current.write(lines)),
-    ...(takesBytes
-      ? {
-          async writeBytes(buffers) {
-            current ??= await openPart(options, finished.length + 1);
-            await current.writeBytes?.(buffers);
-          },
-        }
-      : {}),
+    ...writing(current, (part) => part),
+    ...(text === undefined ? {} : { text: { form: text.form, ...writing(text, (part) => part.text) } }),
 
     async rollOver() {
       if (current?.empty === false) await finishCurrent();
@@ -151,7 +158,7 @@ function openNew(directory: string, temporary: string, path: string): { readonly
   }
 }
 
-interface OpenPart extends Pick<QuadSink, 'write' | 'writeBytes' | 'abort'> {
+interface OpenPart extends Pick<QuadSink, 'write' | 'writeBytes' | 'text' | 'abort'> {
   readonly empty: boolean;
   finish(): Promise<FinishedPart>;
 }
@@ -207,22 +214,26 @@ async function openPart(options: FileSinkOptions, n: number): Promise<OpenPart> 
   }
 
   let empty = true;
-  return {
-    get empty() {
-      return empty;
-    },
+  const noting = ({ write, writeBytes }: Pick<QuadSink, 'write' | 'writeBytes'>): Pick<QuadSink, 'write' | 'writeBytes'> => ({
     write(lines) {
       if (lines !== '') empty = false;
-      return sink.write(lines);
+      return write(lines);
     },
-    ...(sink.writeBytes === undefined
+    ...(writeBytes === undefined
       ? {}
       : {
           writeBytes(buffers) {
             if (buffers.some(({ length }) => length > 0)) empty = false;
-            return (sink as Required<Pick<QuadSink, 'writeBytes'>>).writeBytes(buffers);
+            return writeBytes(buffers);
           },
         }),
+  });
+  return {
+    get empty() {
+      return empty;
+    },
+    ...noting(sink),
+    ...(sink.text === undefined ? {} : { text: { form: sink.text.form, ...noting(sink.text) } }),
     async finish() {
       const [part] = (await sink.commit()) as [PartFile];
       return { file: basename(temporary), bytes: part.bytes, sha256: part.sha256, empty };

@@ -10,12 +10,29 @@ export interface QuadSink {
   write(lines: string): void | Promise<void>;
   /** The same for buffers of whole lines, which the caller may reuse once it resolves. Absent: this sink takes strings only. */
   writeBytes?(buffers: readonly Uint8Array[]): Promise<void>;
+  /** For callers that write statements in the format of the sink themselves, in place of `write`. Absent: the sink takes N-Quads alone. */
+  readonly text?: TextSink;
   /** Continues the output in a further part, if the sink supports several; absent: everything is one part. */
   rollOver?(): Promise<void>;
   /** Before this, nothing is visible under its final name. */
   commit(): Promise<readonly PartFile[]>;
   /** Removes everything. May be called at any time, also after a failed `commit`. */
   abort(): Promise<void>;
+}
+
+/**
+ * Takes statements as text of a format: pieces that stand for themselves (`formats/format.ts`), as one-byte strings of UTF-8 or in buffers.
+ * It waits as `QuadSink` does.
+ */
+export interface TextSink extends Pick<QuadSink, 'write' | 'writeBytes'> {
+  readonly form: TextForm;
+}
+
+/** How statements are written as text. */
+export interface TextForm {
+  readonly format: Exclude<Serialization, 'nquads' | 'rdfjson'>;
+  /** Prefix → namespace IRI. */
+  readonly prefixes?: Readonly<Record<string, string>>;
 }
 
 /** One finished output file. */

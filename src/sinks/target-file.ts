@@ -52,7 +52,7 @@ export async function openTargetFile(options: TargetFileOptions): Promise<QuadSi
   const found = await stat(place.path).catch(() => undefined);
   if (found?.isDirectory()) throw writeFault(place.path, Object.assign(new Error(), { code: 'EISDIR' }));
   const path = found === undefined ? place.path : await realpath(place.path);
-  const { write, commit, abort } = await openFileSink({
+  const { write, writeBytes, text, commit, abort } = await openFileSink({
     directory: dirname(path),
     name: basename(path),
     attempt,
@@ -64,5 +64,5 @@ export async function openTargetFile(options: TargetFileOptions): Promise<QuadSi
     durable,
   });
   // One file, whatever its size: without `rollOver`.
-  return { write, commit, abort };
+  return { write, commit, abort, ...(writeBytes && { writeBytes }), ...(text && { text }) };
 }

@@ -8,7 +8,7 @@
  * @see https://www.w3.org/TR/json-ld11/#expanded-document-form
  */
 import { unescapeTerm } from '../../core/text.ts';
-import type { Conversion } from './conversion.ts';
+import type { Conversion, Frame } from './conversion.ts';
 
 /** Characters of N-Quads whose statements are grouped. */
 const WINDOW_LENGTH = 256 * 1024;
@@ -16,48 +16,63 @@ const WINDOW_LENGTH = 256 * 1024;
 const RDF_TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>';
 
 /** By subject and member: the JSON texts of the values. All keys are JSON texts as well; none occurs twice. */
-type Nodes = Map<string, Map<string, string[]>>;
+type Nodes = Map<string, Members>;
+type Members = Map<string, string[]>;
+
+export const JSON_LD_FRAME: Frame = { head: '[', separator: ',', tail: '\n]\n', empty: '[]\n' };
 
 export function jsonLd(): Conversion {
   /** By graph; the default graph has no name. */
   let window = new Map<string, Nodes>();
   let length = 0;
-  let start = '[\n';
+  /** The members of the last statement's subject, in its graph. */
+  let [subject, graph] = ['', ''];
+  let members: Members = new Map();
 
-  const flush = (): string => {
+  const close = (): string => {
     let text = '';
-    const push = (object: string): void => {
-      text += start + object;
-      start = ',\n';
-    };
-    for (const [graph, nodes] of window) {
-      const objects = [...nodes].map(([subject, members]) => nodeObject(subject, members));
-      if (graph === '') for (const object of objects) push(object);
-      else push(`{"@id":${graph},"@graph":[\n  ${objects.join(',\n  ')}\n]}`);
+    for (const [of, nodes] of window) {
+      const objects = [...nodes].map(([id, own]) => nodeObject(id, own));
+      if (of === '') for (const object of objects) text += `,\n${object}`;
+      else text += `,\n{"@id":${of},"@graph":[\n  ${objects.join(',\n  ')}\n]}`;
     }
     window = new Map();
     length = 0;
+    subject = '';
     return text;
   };
+  const put = (s: string, member: string, object: string, g: string): string => {
+    if (s !== subject || g !== graph) {
+      members = entry(entry(window, g === '' ? '' : name(g), newNodes), name(s), newMembers);
+      [subject, graph] = [s, g];
+    }
+    entry(members, member, newValues).push(object);
+    length += s.length + member.length + object.length + g.length;
+    return length < WINDOW_LENGTH ? '' : close();
+  };
+  const add: Conversion['add'] = (s, p, o, g) =>
+    // Values of @type are IRIs or blank nodes; a literal type is an ordinary property value.
+    p === RDF_TYPE && o[0] !== '"' ? put(s, '"@type"', name(o), g) : put(s, name(p), value(o), g);
   return {
-    add(subject, predicate, object, graph) {
-      const nodes = entry(window, graph === '' ? '' : name(graph), newNodes);
-      const members = entry(nodes, name(subject), newMembers);
-      // Values of @type are IRIs or blank nodes; a literal type is an ordinary property value.
-      if (predicate === RDF_TYPE && object[0] !== '"') entry(members, '"@type"', newValues).push(name(object));
-      else entry(members, name(predicate), newValues).push(value(object));
-      length += subject.length + predicate.length + object.length + graph.length;
-      return length < WINDOW_LENGTH ? '' : flush();
+    add,
+    pattern(p, object, g) {
+      if (object.kind === 'any') return (s, text) => add(s, p, object.tokenOf(text), g);
+      const isType = p === RDF_TYPE && object.kind === 'resource';
+      const member = isType ? '"@type"' : name(p);
+      const { before, after } = object;
+      if (object.kind === 'resource') {
+        const token = (text: string): string => name(before + text + after);
+        return isType ? (s, text) => put(s, member, token(text), g) : (s, text) => put(s, member, `{"@id":${token(text)}}`, g);
+      }
+      const end = endOfValue(object.datatype, object.language);
+      return (s, text) => put(s, member, `{"@value":${jsonText(before + text + after)}${end}`, g);
     },
-    end() {
-      const rest = flush();
-      return start === '[\n' ? '[]\n' : `${rest}\n]\n`;
-    },
+    close,
   };
 }
 
 const newNodes = (): Nodes => new Map();
-const newMembers = (): Map<string, string[]> => new Map();
+const newMembers = (): Members => new Map();
 const newValues = (): string[] => [];
 
 function entry<Item>(map: Map<string, Item>, key: string, make: () => Item): Item {
@@ -66,7 +81,7 @@ function entry<Item>(map: Map<string, Item>, key: string, make: () => Item): Ite
   return item;
 }
 
-function nodeObject(subject: string, members: Map<string, string[]>): string {
+function nodeObject(subject: string, members: Members): string {
   let text = `{"@id":${subject}`;
   for (const [key, values] of members) text += `,${key}:[${values.join(',')}]`;
   return `${text}}`;
@@ -78,8 +93,16 @@ export const name = (term: string): string => (term[0] === '<' ? `"${term.slice(
 function value(object: string): string {
   if (object[0] !== '"') return `{"@id":${name(object)}}`;
   const end = object.lastIndexOf('"');
-  // One-byte text stays one-byte: only ASCII characters are escaped in JSON.
-  const text = JSON.stringify(unescapeTerm(object.slice(1, end)));
-  if (object[end + 1] === '@') return `{"@value":${text},"@language":"${object.slice(end + 2)}"}`;
-  return object[end + 1] === '^' ? `{"@value":${text},"@type":${name(object.slice(end + 3))}}` : `{"@value":${text}}`;
+  const kind = object[end + 1];
+  const rest = endOfValue(kind === '^' ? object.slice(end + 3) : '', kind === '@' ? object.slice(end + 2) : '');
+  return `{"@value":${jsonText(object.slice(1, end))}${rest}`;
 }
+
+const endOfValue = (datatype: string, language: string): string =>
+  language !== '' ? `,"@language":"${language}"}` : datatype !== '' ? `,"@type":${name(datatype)}}` : '}';
+
+/** What N-Quads escapes is never plain in JSON either. */
+const NOT_PLAIN = /[\\\x00-\x1f]/;
+
+/** A lexical form of N-Quads. One-byte text stays one-byte: only ASCII characters are escaped in JSON. */
+const jsonText = (text: string): string => (NOT_PLAIN.test(text) ? JSON.stringify(unescapeTerm(text)) : `"${text}"`);

@@ -12,7 +12,7 @@
 import { excerpt, Fault } from '../../core/fault.ts';
 import { findNotInIri, fromBytes, toBytes, unescapeTerm } from '../../core/text.ts';
 import { isTripleTerm, termsOfQuoted } from '../../nquads/terms.ts';
-import type { Conversion } from './conversion.ts';
+import type { Conversion, Frame } from './conversion.ts';
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 
@@ -39,9 +39,17 @@ const NAME_CHARACTER = new RegExp(`^[${START}${MORE}${WITHIN}]$`, 'u');
 const MOST_KNOWN = 10_000;
 
 /** @param prefixes prefix → namespace IRI, as ordinary text @param encoding of the document, for its first line */
-export function rdfXml(prefixes: Readonly<Record<string, string>> = {}, encoding = 'UTF-8'): Conversion {
+export function rdfXmlFrame(prefixes: Readonly<Record<string, string>> = {}, encoding = 'UTF-8'): Frame {
+  const declared = [...declaredPrefixes(prefixes)];
+  const namespaces = declared.map(([namespace, prefix]) => `\n  xmlns:${prefix}="${escapeAttribute(toBytes(namespace))}"`);
+  const head = `<?xml version="1.0" encoding="${encoding}"?>\n<rdf:RDF${namespaces.join('')}>\n`;
+  const tail = '</rdf:RDF>\n';
+  return { head, separator: '', tail, empty: head + tail };
+}
+
+/** @param prefixes prefix → namespace IRI, as ordinary text */
+export function rdfXml(prefixes: Readonly<Record<string, string>> = {}): Conversion {
   const declared = declaredPrefixes(prefixes);
-  const namespaces = [...declared].map(([namespace, prefix]) => `\n  xmlns:${prefix}="${escapeAttribute(toBytes(namespace))}"`);
   const known = new Map<string, string>();
   /** The name of the element with the declaration that it needs. */
   const elementOf = (predicate: string): string => {
@@ -64,20 +72,22 @@ export function rdfXml(prefixes: Readonly<Record<string, string>> = {}, encoding
     return `    <${element} rdf:parseType="Triple">\n${inner}    </${nameOf(element)}>\n`;
   };
 
-  let pending = `<?xml version="1.0" encoding="${encoding}"?>\n<rdf:RDF${namespaces.join('')}>\n`;
   let subject = '';
-  const close = (): string => (subject === '' ? '' : '  </rdf:Description>\n');
+  const close = (): string => {
+    const text = subject === '' ? '' : '  </rdf:Description>\n';
+    subject = '';
+    return text;
+  };
   return {
     add(s, p, o) {
       const property = propertyWith(p, o);
       const version = isTripleTerm(o) ? ' rdf:version="1.2"' : '';
       if (s === subject && version === '') return property;
-      const text = `${pending}${close()}  <rdf:Description ${resource(s, 'rdf:about')}${version}>\n${property}`;
-      pending = '';
+      const text = `${close()}  <rdf:Description ${resource(s, 'rdf:about')}${version}>\n${property}`;
       subject = s;
       return text;
     },
-    end: () => `${pending}${close()}</rdf:RDF>\n`,
+    close,
   };
 }
 

@@ -8,7 +8,7 @@
 import { findNotInIri, toBytes } from '../../core/text.ts';
 import { XSD } from '../../core/value.ts';
 import { isTriple, mapTriple } from '../../nquads/terms.ts';
-import type { Conversion } from './conversion.ts';
+import type { Conversion, Frame, ObjectPattern } from './conversion.ts';
 
 const RDF_TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>';
 
@@ -20,16 +20,26 @@ const BARE: ReadonlyMap<string, RegExp> = new Map([
   [`<${XSD}double>`, /^[+-]?(?:[0-9]+\.[0-9]*|\.?[0-9]+)[eE][+-]?[0-9]+$/],
 ]);
 
+export type Prefixes = Readonly<Record<string, string>>;
+
+const usable = (prefixes: Prefixes): readonly (readonly [prefix: string, namespace: string])[] =>
+  Object.entries(prefixes).filter(([, namespace]) => findNotInIri(namespace) === -1);
+
 /** @param prefixes prefix → namespace IRI, as ordinary text */
-export function turtle(prefixes: Readonly<Record<string, string>> = {}): Conversion {
+export function turtleFrame(prefixes: Prefixes = {}): Frame {
+  const declared = usable(prefixes).map(([prefix, namespace]) => `@prefix ${toBytes(prefix)}: <${toBytes(namespace)}> .\n`);
+  const head = declared.length === 0 ? '' : `${declared.join('')}\n`;
+  return { head, separator: '', tail: '', empty: head };
+}
+
+/** @param prefixes prefix → namespace IRI, as ordinary text */
+export function turtle(prefixes: Prefixes = {}): Conversion {
   const names = new Map<string, Names>();
-  let pending = '';
-  for (const [prefix, namespace] of Object.entries(prefixes)) {
-    if (findNotInIri(namespace) !== -1) continue;
+  const namespaces: string[] = [];
+  for (const [prefix, namespace] of usable(prefixes)) {
     addName(names, toBytes(prefix), toBytes(namespace));
-    pending += `@prefix ${toBytes(prefix)}: <${toBytes(namespace)}> .\n`;
+    namespaces.push(toBytes(namespace));
   }
-  if (pending !== '') pending += '\n';
 
   const resource = (term: string): string => {
     if (isTriple(term)) return mapTriple(term, resource, object);
@@ -46,24 +56,64 @@ export function turtle(prefixes: Readonly<Record<string, string>> = {}): Convers
     const text = term.slice(1, end);
     return BARE.get(datatype)?.test(text) ? text : `"${text}"^^${resource(datatype)}`;
   };
+  const verbOf = (predicate: string): string => (predicate === RDF_TYPE ? 'a' : resource(predicate));
+
+  /** What is written of an object, by its value. */
+  const objectOf = (pattern: ObjectPattern): ((value: string) => string) => {
+    switch (pattern.kind) {
+      case 'literal': {
+        const { before, after, datatype, language } = pattern;
+        const [head, foot] = [
+          `"${before}`,
+          `${after}"${datatype === '' ? '' : `^^${resource(datatype)}`}${language === '' ? '' : `@${language}`}`,
+        ];
+        const bare = BARE.get(datatype);
+        if (bare === undefined) return (value) => head + value + foot;
+        return (value) => (bare.test(before + value + after) ? before + value + after : head + value + foot);
+      }
+      case 'resource': {
+        const { before, after } = pattern;
+        const start = before.slice(1);
+        const mayBeKnown = namespaces.some((namespace) => namespace.startsWith(start) || start.startsWith(namespace));
+        return mayBeKnown ? (value) => resource(before + value + after) : (value) => before + value + after;
+      }
+      case 'any': {
+        let [known, text] = ['', ''];
+        return (value) => {
+          if (value !== known) [known, text] = [value, object(pattern.tokenOf(value))];
+          return text;
+        };
+      }
+    }
+  };
 
   /** The statement that the next one may continue; empty: none. */
   let [subject, predicate, graph] = ['', '', ''];
-  const close = (): string => (subject === '' ? '' : ' .\n') + (graph === '' ? '' : '}\n');
+  const close = (): string => {
+    const text = (subject === '' ? '' : ' .\n') + (graph === '' ? '' : '}\n');
+    [subject, predicate, graph] = ['', '', ''];
+    return text;
+  };
+  /** What stands before the object. */
+  const startOf = (s: string, p: string, g: string, verb: string): string => {
+    let text = '';
+    if (g !== graph) {
+      text = close() + (g === '' ? '' : `${resource(g)} {\n`);
+      graph = g;
+    }
+    if (s === subject && p === predicate) return ', ';
+    text += s === subject ? ` ;\n    ${verb} ` : `${subject === '' ? '' : ' .\n'}${resource(s)} ${verb} `;
+    [subject, predicate] = [s, p];
+    return text;
+  };
   return {
-    add(s, p, o, g) {
-      let text = pending;
-      pending = '';
-      if (g !== graph) {
-        text += close() + (g === '' ? '' : `${resource(g)} {\n`);
-        [subject, graph] = ['', g];
-      }
-      if (s === subject && p === predicate) return `${text}, ${object(o)}`;
-      text += s === subject ? ' ;\n    ' : `${subject === '' ? '' : ' .\n'}${resource(s)} `;
-      [subject, predicate] = [s, p];
-      return `${text}${p === RDF_TYPE ? 'a' : resource(p)} ${object(o)}`;
+    add: (s, p, o, g) => startOf(s, p, g, verbOf(p)) + object(o),
+    pattern: (p, pattern, g) => {
+      const verb = verbOf(p);
+      const objectText = objectOf(pattern);
+      return (s, value) => startOf(s, p, g, verb) + objectText(value);
     },
-    end: () => pending + close(),
+    close,
   };
 }
 
