@@ -26,7 +26,7 @@ export function explainPlan(mapping: Mapping, base = 'http://example.com/base/',
     }
   }
   if (plan.scans.length === 0) lines.push('nothing to do: the mapping has no triples map');
-  lines.push(...describePhysical(lower(plan, { distinct: true, reifiers: false }), plan, ({ operator }) => nameOfSource(operator.source)));
+  lines.push(...describePhysical(lower(plan, true), plan, ({ operator }) => nameOfSource(operator.source)));
   return `${lines.join('\n')}\n`;
 }
 

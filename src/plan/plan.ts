@@ -106,6 +106,8 @@ export interface CollectPlan extends Pick<Collect, 'collection'> {
   readonly places: readonly { readonly graph: Place['graph']; readonly output: number }[];
   /** Other rules may make one of its statements. */
   readonly overlapping: boolean;
+  /** As in `RulePlan`: some member is a quoted triple. */
+  readonly reified: boolean;
   /** The joins that find members of it, or of collections within it. */
   readonly joins: readonly { readonly operator: Join; readonly join: number; readonly deferred: boolean }[];
 }
@@ -125,6 +127,8 @@ export interface RulePlan {
   readonly distinct: 'subject' | 'overlapping';
   /** The object depends functionally on the subject: for a known subject it need not be checked. */
   readonly functionallyDependent: boolean;
+  /** In RDF 1.2: subject or object is a quoted triple, for which a reifier or a triple term is written. */
+  readonly reified: boolean;
 }
 
 export type ObjectPlan =
@@ -141,6 +145,12 @@ export type ObjectPlan =
 
 /** The triples maps that the records of an iteration feed. */
 export const mapsOf = ({ pipelines }: IterationPlan): readonly MapPlan[] => pipelines.flatMap(({ maps }) => maps);
+
+/** Whether some statement is written with reifiers or triple terms. */
+export const isReified = ({ scans }: Plan): boolean =>
+  scans.some(({ iterations }) =>
+    iterations.flatMap(mapsOf).some(({ rules, collects }) => [...rules, ...collects].some(({ reified }) => reified)),
+  );
 
 /** Everything that a triples map reads of its rows. */
 export const leavesOfMap = ({ subject, checks, rules, collects }: MapPlan): readonly Leaf[] => [

@@ -2,12 +2,12 @@
  * Mapping → plan. The mapping is built as algebra (`algebra.ts`), rewritten, and then laid out as what is carried out: one pass over each source.
  */
 import type { Mapping, Policies } from '../mapping/model/model.ts';
-import type { Algebra, Collect, Join, MapRules, Operator, Place, Scan } from './algebra.ts';
+import type { Algebra, Collect, Collection, Join, MapRules, Operator, Place, RowTerm, Scan } from './algebra.ts';
 import { buildAlgebra } from './build/build.ts';
 import { Builder } from './build/operators.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { identifiesRow, isDeclaredUnique, isFunctionallyDependent, isUnique, keyedBy, keyReferences } from './dependencies.ts';
-import { joinsOf as membersOf, scanOf, stepsOf } from './expressions.ts';
+import { definitionOf, isTerm, joinsOf as membersOf, scanOf, stepsOf, termsOf } from './expressions.ts';
 import { findOverlaps, findReifierOverlaps, type ReifierOverlaps } from './overlaps.ts';
 import type { CollectPlan, MapPlan, NestedPlan, ObjectPlan, Plan, RulePlan, StepPlan } from './plan.ts';
 import { rewritten } from './rewrite/rewrites.ts';
@@ -72,12 +72,14 @@ export function planAlgebra({ maps, checks }: Algebra, metadata: CatalogueMetada
         output: outputOf(emit),
         distinct: overlappingEmits.has(emit) ? 'overlapping' : 'subject',
         functionallyDependent: isFunctionallyDependent(emit, rules, metadata),
+        reified: reifiers && [definitionOf(rules.subject, rules.rows), definitionOf(object, input)].some(({ kind }) => kind === 'quoted'),
       };
     });
   const collectOf = (collect: Collect): CollectPlan => ({
     collection: collect.collection,
     places: collect.places.map((place) => ({ graph: place.graph, output: outputOf(place) })),
     overlapping: overlappingEmits.has(collect),
+    reified: reifiers && membersIn(collect.collection).some(({ kind }) => kind === 'quoted'),
     joins: membersOf(collect.collection).map((operator) => ({ operator, join: joinOf(operator), deferred: isDeferred(operator) })),
   });
   let index = 0;
@@ -133,6 +135,14 @@ export function planAlgebra({ maps, checks }: Algebra, metadata: CatalogueMetada
     })),
   };
 }
+
+/** What is written for the terms of a collection. */
+const membersIn = (collection: Collection): readonly RowTerm[] => [
+  ...termsOf(collection),
+  ...membersOf(collection).flatMap(({ right }) =>
+    right.columns.flatMap(({ value }) => (isTerm(value) ? [definitionOf(value, right.input)] : [])),
+  ),
+];
 
 const NO_REIFIERS: ReifierOverlaps = { maps: [], shared: new Set() };
 

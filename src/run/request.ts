@@ -243,8 +243,8 @@ export interface RunReport {
   readonly rejected: number;
   readonly bytesRead: number;
   /**
-   * Of all outputs, targets included: the N-Quads text that the engine gave to its sinks. Once files are published or committed, their
-   * bytes, which another format, encoding or compression changes.
+   * Of all outputs, targets included: the text of statements that the engine gave to its sinks. Once files are published or committed, their
+   * bytes: with what stands around the statements of a format, in another encoding, compressed.
    */
   readonly bytesWritten: number;
   /** Bytes written to spill files. */
@@ -306,7 +306,7 @@ export interface RunHooks {
    * Opens the file of a logical target. The engine writes to it; the caller, who opened it, ends it as it ends the sink of the run. Without
    * this, a mapping with logical targets is refused.
    */
-  readonly openTarget?: (target: LogicalTarget) => Promise<Pick<QuadSink, 'write'>>;
+  readonly openTarget?: (target: LogicalTarget) => Promise<Pick<QuadSink, 'write' | 'writeBytes' | 'text'>>;
   /**
    * Called with what a triples map makes of each row, without removing duplicates if `RunRequest.distinct` is off: the lines in pieces, which
    * it must consume, the input, and the position of the record in it, from 0. The lines do not reach the sink; those of joins and of gather

@@ -2,6 +2,7 @@
 import { LinkedAbort } from '../core/abort.ts';
 import { Fault } from '../core/fault.ts';
 import { checkCounts, secondsFault } from '../core/limits.ts';
+import { formatOrigin } from '../mapping/model/model.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import { type FoundKeys, findKeyedMaps, NO_KEYS, withKeys } from './execute/file-keys.ts';
 import { openOutputs } from './execute/outputs.ts';
@@ -10,7 +11,15 @@ import { incompleteJoins, joinWarnings, mergeJoins } from './join/reports.ts';
 import { prepareInTime } from './prepare/in-time.ts';
 import type { PreparedRun } from './prepare/prepare.ts';
 import { countRepeated, flawWarnings, mergeFlaws, mergeMaps } from './report.ts';
-import { type JoinReport, type RunHooks, type RunReport, type RunRequest, type SliceScan, TABLE_SHARE } from './request.ts';
+import {
+  type JoinReport,
+  type RunHooks,
+  type RunReport,
+  type RunRequest,
+  type SliceScan,
+  TABLE_SHARE,
+  type TargetReport,
+} from './request.ts';
 import { type RunThreads, startThreads } from './threads/threads.ts';
 
 export { sliceRun } from './slices/slices.ts';
@@ -52,10 +61,17 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
     const wanted: readonly SliceScan[] = slice?.scans ?? prepared.plan.scans.map((_, position) => ({ position, range: undefined }));
     const results =
       threads === undefined
-        ? [await executeScans(request, withKeys(prepared, keys ?? NO_KEYS), wanted, outputs.sink, hooks)]
-        : await threads.execute(keys ?? look, outputs.sink);
-    const targets = outputs.reports();
+        ? [await executeScans(request, withKeys(prepared, keys ?? NO_KEYS), wanted, outputs, hooks)]
+        : await threads.execute(keys ?? look, outputs);
     const sum = (of: (result: ScansResult) => number): number => results.reduce((total, result) => total + of(result), 0);
+    const targets = prepared.plan.targets.map(
+      ({ id, path, origin }, i): TargetReport => ({
+        id,
+        path,
+        origin: formatOrigin(origin),
+        quads: sum(({ statements }) => statements[i + 1] as number),
+      }),
+    );
     const flaws = results.flatMap((result) => result.flaws ?? []);
     const counts = { records: sum((result) => result.records), quads: sum((result) => result.quads) };
     // The limits of the run apply to each thread.

@@ -1,24 +1,16 @@
 /** Plan → physical plan. */
-import type { Collection, Join, Operator, Project, Term } from '../algebra.ts';
-import { isTerm, joinsOf, termsOf } from '../expressions.ts';
+import type { Join, Operator, Project } from '../algebra.ts';
 import { type CollectPlan, type MapPlan, mapsOf, type Plan, type RulePlan, type ScanPlan } from '../plan.ts';
 import type { Node, NodeId, PhysicalPlan, Provided } from './nodes.ts';
 import { provides } from './properties.ts';
 
-export interface LoweringOptions {
-  /** Whether the run writes each statement once. */
-  readonly distinct: boolean;
-  /** Whether it writes RDF 1.2, where quoted triples as subjects have reifiers. */
-  readonly reifiers: boolean;
-}
-
 /**
  * Lowers a plan. Pure: the same arguments give the same nodes. Throws nothing.
  *
- * The output requires each statement once. A proof (`MapPlan.unique`) meets that, or a `distinct` node.
+ * The output of a run that is distinct requires each statement once. A proof (`MapPlan.unique`) meets that, or a `distinct` node.
  */
-export function lower(plan: Plan, options: LoweringOptions): PhysicalPlan {
-  const lowering = new Lowering(plan, options);
+export function lower(plan: Plan, distinct: boolean): PhysicalPlan {
+  const lowering = new Lowering(plan, distinct);
   const groups = plan.groups.map((group) => lowering.group(group.map((position) => plan.scans[position] as ScanPlan)));
   lowering.outputs();
   return Object.freeze({ nodes: lowering.nodes, provided: lowering.provided, groups });
@@ -30,8 +22,8 @@ interface End {
   readonly map: MapPlan | undefined;
   /** Numbers of outputs; some may stand twice. */
   readonly outputs: readonly number[];
-  /** Whether triples are terms of its statements. */
-  readonly quotes: boolean;
+  /** Whether some statement has reifiers or triple terms. */
+  readonly reified: boolean;
   readonly distinct: 'unique' | 'subject' | 'overlapping';
 }
 
@@ -39,14 +31,14 @@ class Lowering {
   readonly nodes: Node[] = [];
   readonly provided: Provided[] = [];
   readonly #plan: Plan;
-  readonly #options: LoweringOptions;
+  readonly #distinct: boolean;
   readonly #deferred: ReadonlySet<Join>;
   readonly #byOperator = new Map<Operator | Project, NodeId>();
   #ends: End[] = [];
 
-  constructor(plan: Plan, options: LoweringOptions) {
+  constructor(plan: Plan, distinct: boolean) {
     this.#plan = plan;
-    this.#options = options;
+    this.#distinct = distinct;
     this.#deferred = deferredIn(plan);
   }
 
@@ -64,13 +56,13 @@ class Lowering {
           for (const map of maps) this.#map(map, rows);
         }
       }
-    const { distinct, reifiers } = this.#options;
     const overlapping = this.#take((end) => end.distinct === 'overlapping');
-    if (distinct && overlapping.length > 0) this.#end('unique', overlapping, (inputs) => ({ kind: 'distinct', by: 'statement', inputs }));
+    if (this.#distinct && overlapping.length > 0)
+      this.#end('unique', overlapping, (inputs) => ({ kind: 'distinct', by: 'statement', inputs }));
     else this.#ends.push(...overlapping);
-    const quoting = this.#take(({ quotes }) => reifiers && quotes);
+    const reified = this.#take((end) => end.reified);
     const shared = scans.some(({ iterations }) => iterations.flatMap(mapsOf).some(({ sharesReifiers }) => sharesReifiers));
-    if (quoting.length > 0) this.#end('unique', quoting, (inputs) => ({ kind: 'reify', shared, inputs }));
+    if (reified.length > 0) this.#end('unique', reified, (inputs) => ({ kind: 'reify', shared, inputs }));
     this.#ends.push(...others);
     return Array.from({ length: this.nodes.length - first }, (_, i) => first + i);
   }
@@ -104,7 +96,7 @@ class Lowering {
   #end(distinct: End['distinct'], taken: readonly End[], make: (inputs: readonly NodeId[]) => Node): void {
     const node = this.#add(make(taken.map((end) => end.node)));
     const outputs = taken.flatMap((end) => end.outputs);
-    this.#ends.push({ node, map: undefined, outputs, quotes: taken.some(({ quotes }) => quotes), distinct });
+    this.#ends.push({ node, map: undefined, outputs, reified: taken.some(({ reified }) => reified), distinct });
   }
 
   #rows(operator: Operator): NodeId {
@@ -143,8 +135,7 @@ class Lowering {
       if (object.kind === 'join') this.#encode(map, [rule], this.#join(object.operator, rows, 'objects'));
     }
     const compared = this.#take((end) => end.map === map && end.distinct === 'subject');
-    if (this.#options.distinct && compared.length > 0)
-      this.#end('unique', compared, (inputs) => ({ kind: 'distinct', by: 'subject', inputs }));
+    if (this.#distinct && compared.length > 0) this.#end('unique', compared, (inputs) => ({ kind: 'distinct', by: 'subject', inputs }));
     else this.#ends.push(...compared);
     for (const collect of collects) this.#gather(map, collect, rows);
   }
@@ -152,16 +143,16 @@ class Lowering {
   #encode(map: MapPlan, rules: readonly RulePlan[], input: NodeId): void {
     const node = this.#add({ kind: 'encode', map, rules, inputs: [input] });
     const distinct = rules.some((rule) => rule.distinct === 'overlapping') ? 'overlapping' : map.unique ? 'unique' : 'subject';
-    const quotes = [map.subject, ...rules.flatMap(termsOfRule)].some(quotesTriples);
-    this.#ends.push({ node, map, outputs: rules.map(({ output }) => output), quotes, distinct });
+    const reified = rules.some((rule) => rule.reified);
+    this.#ends.push({ node, map, outputs: rules.map(({ output }) => output), reified, distinct });
   }
 
   #gather(map: MapPlan, collect: CollectPlan, rows: NodeId): void {
-    const { collection, places, overlapping, joins } = collect;
+    const { places, overlapping, reified, joins } = collect;
     const members = joins.map(({ operator }) => this.#join(operator, rows, 'members'));
     const node = this.#add({ kind: 'gather', map, collect, inputs: [rows, ...members] });
     const outputs = places.map(({ output }) => output);
-    this.#ends.push({ node, map, outputs, quotes: gathersTriples(collection), distinct: overlapping ? 'overlapping' : 'unique' });
+    this.#ends.push({ node, map, outputs, reified, distinct: overlapping ? 'overlapping' : 'unique' });
   }
 }
 
@@ -177,19 +168,3 @@ function deferredIn({ scans }: Plan): ReadonlySet<Join> {
     ]);
   return new Set([...ofRows, ...ofMaps].flatMap(({ operator, deferred }) => (deferred ? [operator] : [])));
 }
-
-/** The terms of a rule beside its subject. */
-const termsOfRule = ({ predicate, object, graph }: RulePlan): readonly Term[] => [
-  predicate,
-  ...(graph === undefined ? [] : [graph]),
-  ...(object.kind === 'term' ? [object.term] : termsBrought(object.operator)),
-];
-
-const termsBrought = ({ right }: Join): readonly Term[] => right.columns.flatMap(({ value }) => (isTerm(value) ? [value] : []));
-
-/** Whether a term may be a triple; one that stands in a cell may be. */
-const quotesTriples = (term: Term): boolean =>
-  term.kind === 'quoted' || term.kind === 'encoded' || (term.kind === 'head' && gathersTriples(term.collection));
-
-const gathersTriples = (collection: Collection): boolean =>
-  [...termsOf(collection), ...joinsOf(collection).flatMap(termsBrought)].some(quotesTriples);

@@ -21,9 +21,10 @@ import {
   tokensOf,
 } from '../../terms/collections.ts';
 import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
-import { Ends, lineEnd } from '../compile/ends.ts';
-import type { RowCollects, RunState, StatementOwner } from '../compile/program.ts';
-import { compileEnds, compileKeys } from '../compile/rule.ts';
+import { Ends } from '../compile/ends.ts';
+import type { OutputText } from '../compile/output.ts';
+import type { Made as MadeStatements, RowCollects, RunState, StatementOwner } from '../compile/program.ts';
+import { compileAffixes, compileKeys } from '../compile/rule.ts';
 import { distinct, listOf, PIECE_STATEMENTS } from '../compile/texts.ts';
 import type { SpillSpace } from '../distinct/spill.ts';
 import { JoinCount } from '../join/counts.ts';
@@ -34,9 +35,10 @@ import type { Numbering } from './numbering.ts';
 import { statementsOf } from './statements.ts';
 
 /** What collections share with the rest of a run. */
-export interface CollectState extends Pick<RunState, 'budget' | 'joinIndexes' | 'complete' | 'openMultimap'> {
+export interface CollectState extends Pick<RunState, 'budget' | 'joinIndexes' | 'complete' | 'openMultimap' | 'outputs'> {
   readonly space: SpillSpace;
-  readonly numbering: Numbering;
+  /** By output. */
+  readonly numberings: readonly Numbering[];
   /** Programs with something to state at the end, in their order. */
   readonly waiting: CollectProgram[];
 }
@@ -45,20 +47,24 @@ export interface CollectState extends Pick<RunState, 'budget' | 'joinIndexes' | 
 interface Part {
   readonly plan: CollectPlan;
   readonly gathered: GatheredOf;
-  /** The text behind the objects of its statements, by graph and output. */
-  readonly ends: readonly TokensOf[];
+  /** The text behind the objects of its statements, by graph, for each output that has them. */
+  readonly ends: readonly { readonly output: number; readonly texts: TokensOf }[];
   /** Its members are not known before the end. */
   readonly waits: boolean;
   readonly stored: boolean;
   /** For the current row. */
   row: Gathered;
   made: Made;
-  endTexts: readonly string[];
+  rowEnds: readonly End[];
 }
+
+/** An output, and the text behind the objects of the statements that it gets: graph, point and line feed. */
+type End = readonly [output: number, text: string];
 
 /** A statement pattern whose object is the head of a collection that waits. */
 interface WaitingRule {
   readonly part: Part;
+  readonly output: OutputText;
   readonly ends: Ends;
 }
 
@@ -75,7 +81,7 @@ interface WaitingJoin {
 type StoredRow = readonly [
   subjects: readonly string[],
   ends: readonly (readonly [leads: readonly string[], tails: readonly string[]])[],
-  parts: readonly (readonly [gathered: Gathered, ends: readonly string[]])[],
+  parts: readonly (readonly [gathered: Gathered, ends: readonly End[]])[],
 ];
 
 const NOTHING: Made = { heads: [], collections: [] };
@@ -138,12 +144,12 @@ export class CollectProgram implements RowCollects {
     return {
       plan,
       gathered: compileCollection(collection, rows, joined),
-      ends: places.map((place) => endsOf(place, rows)),
+      ends: places.map(({ graph, output }) => ({ output, texts: endsOf(graph, rows) })),
       waits,
       stored: waits || (rows.unordered === true && spansRows(collection)),
       row: { heads: [], members: [] },
       made: NOTHING,
-      endTexts: [],
+      rowEnds: [],
     };
   }
 
@@ -163,8 +169,9 @@ export class CollectProgram implements RowCollects {
     const { collection } = object.term;
     const part = this.#parts.find(({ plan, waits }) => waits && plan.collection === collection);
     if (part === undefined) return false;
-    const { lead, tail } = compileEnds(rule, this.rows);
-    this.#rules.push({ part, ends: new Ends(lead, tail) });
+    const output = this.#state.outputs[rule.output] as OutputText;
+    const { lead, tail } = compileAffixes(rule, this.rows, output);
+    this.#rules.push({ part, output, ends: new Ends(lead, tail) });
     return true;
   }
 
@@ -175,57 +182,54 @@ export class CollectProgram implements RowCollects {
   read(record: unknown, position: number): void {
     for (const part of this.#parts) {
       if (part !== this.#subject) readPart(part, record, position);
-      part.endTexts = part.ends.flatMap((end) => end(record, position));
-      if (part.endTexts.length > 1) part.endTexts = [...new Set(part.endTexts)];
+      part.rowEnds = part.ends.flatMap(({ output, texts }) => texts(record, position).map((text): End => [output, text]));
+      if (part.rowEnds.length > 1) part.rowEnds = [...new Map(part.rowEnds.map((end) => [end.join(), end])).values()];
     }
     for (const { ends } of this.#rules) ends.read(record, position);
     for (const count of this.#probed) count.settle();
     for (const join of this.#joins) join.texts = distinct(join.keys(record, position));
   }
 
-  with(lines: string | Iterable<string>, subjects: readonly string[], position: number): string | Iterable<string> {
+  with(made: MadeStatements, subjects: readonly string[], position: number): MadeStatements {
     if (this.#parts.some(({ stored }) => stored)) this.#store(subjects, position);
     let count = 0;
-    for (const { stored, made, endTexts } of this.#parts)
-      if (!stored) for (const one of made.collections) count += (one.count + 1) * endTexts.length;
-    if (count === 0) return lines;
-    const own = this.#statements(this.#parts.filter(({ stored }) => !stored));
-    if (typeof lines !== 'string' || count > PIECE_STATEMENTS) return chain(lines, own);
-    let text = lines;
-    for (const piece of own) text += piece;
-    return text;
+    for (const { stored, made: own, rowEnds } of this.#parts)
+      if (!stored) for (const one of own.collections) count += (one.count + 1) * rowEnds.length;
+    if (count === 0) return made;
+    const own = this.#stated(this.#parts.filter(({ stored }) => !stored));
+    if (made !== undefined || count > PIECE_STATEMENTS) return chain(made, own);
+    for (const _ of own);
+    return undefined;
   }
 
-  *#statements(parts: readonly Pick<Part, 'plan' | 'made' | 'endTexts'>[]): Generator<string> {
+  /** Writes what is stated of collections, in pieces. */
+  *#stated(parts: readonly Pick<Part, 'plan' | 'made' | 'rowEnds'>[]): Generator<''> {
     const stated = this.#shared ? new Set<string>() : undefined;
-    let lines = '';
     let count = 0;
-    for (const { plan, made, endTexts } of parts) {
-      for (const end of endTexts) {
+    for (const { plan, made, rowEnds } of parts) {
+      for (const [number, end] of rowEnds) {
+        const output = this.#state.outputs[number] as OutputText;
         for (const one of made.collections) {
           if (stated !== undefined) {
-            const key = `${one.collection.number} ${one.head}${end}`;
+            const key = `${one.collection.number} ${number} ${one.head}${end}`;
             if (stated.has(key)) continue;
             stated.add(key);
           }
-          for (const line of this.#linesOf(one, end)) {
-            if (plan.overlapping) lines += this.#owner.once(line);
+          for (const line of this.#linesOf(one, number, end)) {
+            if (plan.overlapping) this.#owner.once(output, line);
             else {
-              lines += line;
+              output.addLine(line);
               this.#owner.quads++;
             }
-            if (++count % PIECE_STATEMENTS > 0) continue;
-            yield lines;
-            lines = '';
+            if (++count % PIECE_STATEMENTS === 0) yield '';
           }
         }
       }
     }
-    yield lines;
   }
 
-  #linesOf(one: MadeCollection, end: string): Iterable<string> {
-    return one.collection.head === undefined ? statementsOf(one, end) : this.#state.numbering.add(one, end);
+  #linesOf(one: MadeCollection, output: number, end: string): Iterable<string> {
+    return one.collection.head === undefined ? statementsOf(one, end) : (this.#state.numberings[output] as Numbering).add(one, end);
   }
 
   // -------------------------------------------------------------- the end
@@ -239,13 +243,13 @@ export class CollectProgram implements RowCollects {
     const row: StoredRow = [
       this.#rules.length === 0 ? [] : subjects,
       this.#rules.map(({ ends }) => [textsIn(ends.lead), textsIn(ends.tail)]),
-      this.#parts.filter(({ stored }) => stored).map((part) => [part.row, part.endTexts]),
+      this.#parts.filter(({ stored }) => stored).map((part) => [part.row, part.rowEnds]),
     ];
     this.#sorter.add(`${place} ${ROW} ${JSON.stringify(row)}\n`);
   }
 
-  /** The lines of all stored rows, in the order of the rows. */
-  async *finish(memory: PairingMemory): AsyncIterable<string> {
+  /** Writes the statements of all stored rows, in the order of the rows and in pieces. */
+  async *finish(memory: PairingMemory): AsyncIterable<''> {
     for (const [number, { join, children, count }] of this.#joins.entries()) {
       const parents = this.#state.joinIndexes[join] as Multimap;
       for await (const [place, found] of pairTexts(children, parents, memory, false, (key) => count.add(key, 0))) {
@@ -286,20 +290,25 @@ export class CollectProgram implements RowCollects {
     if (row !== undefined) yield* this.#stored(row);
   }
 
-  /** What a stored row states. */
-  *#stored([subjects, ends, parts]: StoredRow): Generator<string> {
+  /** Writes what a stored row states, in pieces. */
+  *#stored([subjects, ends, parts]: StoredRow): Generator<''> {
     const stored = this.#parts.filter((part) => part.stored);
     const made = stored.map((part, i) => {
-      const [row, endTexts] = parts[i] as StoredRow[2][number];
-      return { part, plan: part.plan, made: make(part.plan.collection, row), endTexts };
+      const [row, rowEnds] = parts[i] as StoredRow[2][number];
+      return { part, plan: part.plan, made: make(part.plan.collection, row), rowEnds };
     });
-    for (const [i, { part }] of this.#rules.entries()) {
+    for (const [i, { part, output }] of this.#rules.entries()) {
       const [leads, tails] = ends[i] as StoredRow[1][number];
       const heads = made.find((one) => one.part === part)?.made.heads ?? [];
       for (const subject of subjects)
-        for (const lead of leads) for (const head of heads) for (const tail of tails) yield this.#owner.once(subject + lead + head + tail);
+        for (const lead of leads)
+          for (const head of heads)
+            for (const tail of tails) {
+              this.#owner.once(output, subject + lead + head + tail);
+              yield '';
+            }
     }
-    yield* this.#statements(made);
+    yield* this.#stated(made);
   }
 
   /** The lists of a stored row that its joins fill, in the order of the joins. */
@@ -310,12 +319,11 @@ export class CollectProgram implements RowCollects {
   }
 }
 
-/** The text behind the objects of statements in a place. */
-function endsOf({ graph, output }: CollectPlan['places'][number], rows: Accessors): TokensOf {
-  const end = lineEnd(output);
-  if (graph === undefined) return () => [end];
+/** The text behind the objects of statements in a graph. */
+function endsOf(graph: CollectPlan['places'][number]['graph'], rows: Accessors): TokensOf {
+  if (graph === undefined) return () => [' .\n'];
   const tokens = tokensOf(graph, rows);
-  return (record, position) => tokens(record, position).map((token) => ` ${token}${end}`);
+  return (record, position) => tokens(record, position).map((token) => ` ${token} .\n`);
 }
 
 function readPart(part: Part, record: unknown, position: number): void {
@@ -332,9 +340,8 @@ const joinedIn = ({ members }: Collection, row: Gathered): string[][] =>
     return member.kind === 'joined' ? [found as string[]] : [];
   });
 
-function* chain(lines: string | Iterable<string>, more: Iterable<string>): Generator<string> {
-  if (typeof lines === 'string') yield lines;
-  else yield* lines;
+function* chain(made: MadeStatements, more: Iterable<''>): Generator<''> {
+  yield* made ?? [];
   yield* more;
 }
 

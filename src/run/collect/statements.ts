@@ -1,4 +1,4 @@
-/** What is stated of a collection. `end` is the text from the object to the line feed: graph, point and output. */
+/** What is stated of a collection. `end` is the text from the object to the line feed: graph and point. */
 import type { Collection } from '../../plan/algebra.ts';
 import { type MadeCollection, NIL, RDF } from '../../terms/collections.ts';
 

@@ -1,17 +1,13 @@
 /** The text around the objects of a rule, when it differs between records or the join is made at the end. */
 import type { Text, TextOf } from '../../terms/evaluate.ts';
 import type { DeferredCount } from '../join/counts.ts';
-import type { Around, Multimap } from '../join/join.ts';
+import type { Multimap } from '../join/join.ts';
+import type { OutputPattern, OutputText } from './output.ts';
+import type { StatementOwner } from './program.ts';
 import { distinct, listOf } from './texts.ts';
 
 /** Constant text, or the text of each record if a predicate or graph is not constant. */
 export type End = string | TextOf;
-
-/** Stands between a statement for a target and the number of the target: a comment of N-Quads, which no term can hold after the last space. */
-export const OUTPUT_MARK = ' #';
-
-/** The end of a statement's line. @param output 0: the output of the run; n: its n-th target */
-export const lineEnd = (output: number): string => (output === 0 ? ' .\n' : ` .${OUTPUT_MARK}${output}\n`);
 
 /** For the current record; null means no statement. */
 export class Ends {
@@ -48,25 +44,30 @@ export function* childrenOf(ends: Ends, token: string): Iterable<string> {
   for (const [before, tail] of aroundOf(ends, token)) yield before + TAIL_MARK + tail;
 }
 
-/** The child side of a deferred join: the text before the parent's subject, by key. */
+/** The child side of a deferred join. */
 export interface DeferredJoin {
   readonly join: number;
+  /** By key: the child's subject; without a pattern, the texts around the parent's subject as `childrenOf` gives them. */
   readonly children: Multimap;
-  /** The text after the parent's subject; undefined: each child has its own, after a line feed. */
-  readonly tail: string | undefined;
+  readonly output: OutputText;
+  /** undefined: predicate or graph are not constant. */
+  readonly pattern: OutputPattern | undefined;
   /** No two pairs make the same statement, and nothing else makes it: see `keyedBy` of the plan. */
   readonly distinct: boolean;
-  /** Counts the statements; `once` returns only lines that the run does not have yet. */
-  readonly program: { quads: number; once(line: string): string };
+  readonly program: StatementOwner;
   readonly count: DeferredCount | undefined;
 }
 
 /** No term contains an unescaped line feed. */
 const TAIL_MARK = '\n';
 
-/** What stands around the parents of a child. */
-export function aroundParents({ tail }: DeferredJoin, child: string, { before, after }: Around): Around {
-  if (tail !== undefined) return { before: child + before, after: after + tail };
+/** States a pair. @param parent the parent's subject */
+export function pair({ program, pattern, output, distinct }: DeferredJoin, child: string, parent: string): void {
+  if (pattern !== undefined) {
+    if (distinct) program.put(pattern, child, parent);
+    else program.putOnce(pattern, child, parent);
+    return;
+  }
   const mark = child.indexOf(TAIL_MARK);
-  return { before: child.slice(0, mark) + before, after: after + child.slice(mark + 1) };
+  program.once(output, child.slice(0, mark) + parent + child.slice(mark + 1));
 }

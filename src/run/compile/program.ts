@@ -15,7 +15,8 @@ import { DeferredCount, JoinCount } from '../join/counts.ts';
 import type { Multimap } from '../join/join.ts';
 import { aroundOf, childrenOf, type DeferredJoin, Ends } from './ends.ts';
 import { checked, Flaws, isReportedElsewhere } from './flaws.ts';
-import { type CompiledRule, compileEnds, compileKeys, compileRule, type ParentLists } from './rule.ts';
+import type { OutputPattern, OutputText } from './output.ts';
+import { type CompiledRule, compileAffixes, compileKeys, compileRule, type ParentLists } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
 /** State shared by the programs of a run. */
@@ -45,19 +46,25 @@ export interface RunState {
   readonly openCollects: (plan: MapPlan, rows: Accessors, owner: StatementOwner) => RowCollects;
   /** Joins that are made after both sides are complete. */
   readonly deferred: DeferredJoin[];
-  /** Receives lines that no table could decide. */
+  /** By number: that of the run, and those of the targets. */
+  readonly outputs: readonly OutputText[];
+  /** Receives lines that no table could decide, with the marks of their outputs. */
   readonly undecided: (line: string) => void;
   /** Receives the subjects of a triples map, some of them more than once; undefined: not needed. */
   readonly subject: ((token: string) => void) | undefined;
-  /** Receives the lines of a record whose subject no table could decide. */
+  /** Receives the lines of a record whose subject no table could decide, with the marks of their outputs. */
   readonly undecidedSubject: (subject: string, lines: string) => void;
 }
 
 /** The program of a triples map: counts statements, and knows those that other rules may make. */
 export interface StatementOwner {
   quads: number;
-  /** The line if it is new to the run; empty if it is a duplicate, or undecided. */
-  once(line: string): string;
+  /** Writes a statement. */
+  put(pattern: OutputPattern, subject: string, value: string): void;
+  /** Writes a statement that is new to the run. One that no table decides goes to the spill. */
+  putOnce(pattern: OutputPattern, subject: string, value: string): void;
+  /** The same, for a statement as a line. */
+  once(output: OutputText, line: string): void;
 }
 
 /** The collections of a triples map: `collect/program.ts`. */
@@ -72,9 +79,17 @@ export interface RowCollects {
   takes(rule: RulePlan): boolean;
   /** Reads a row whose subject has been read. @throws Fault record/term */
   read(record: unknown, position: number): void;
-  /** The lines of the row that was read, behind those of its other rules. Pieces must be consumed before the next row. */
-  with(lines: string | Iterable<string>, subjects: readonly string[], position: number): string | Iterable<string>;
+  /**
+   * Writes the statements of the row that was read.
+   *
+   * @param made the statements of its other rules: undefined, or very many that are written while this is consumed
+   * @returns the same for all of its statements
+   */
+  with(made: Made, subjects: readonly string[], position: number): Made;
 }
+
+/** A row with very many statements writes them while this is consumed: before the next row. undefined: they are written. */
+export type Made = Iterable<''> | undefined;
 
 /** Characters of undecided statements of one subject that are held before they go to the spill. */
 const WAITING_CHARACTERS = 1 << 16;
@@ -96,13 +111,14 @@ interface DeferredRule {
   readonly count: DeferredCount | undefined;
 }
 
-/** A rule with constant text around its objects, or with `ends` that are evaluated per record. */
-interface Rule extends Omit<CompiledRule, 'lead' | 'tail'> {
-  readonly lead: string;
-  readonly tail: string;
+/** A rule with a pattern, or with `ends` that are evaluated per record. */
+interface Rule extends Omit<CompiledRule, 'affixes'>, OutputPattern {
   readonly ends: Ends | undefined;
   readonly count: JoinCount | undefined;
 }
+
+/** Of a rule with `ends`. */
+const NO_PATTERN = { lead: '', tail: '', write: undefined };
 
 export class MapProgram {
   readonly triplesMap: MapInfo;
@@ -161,17 +177,19 @@ export class MapProgram {
     for (const rule of plan.rules) {
       if (this.#collects?.takes(rule) === true) continue;
       const { object } = rule;
+      const output = state.outputs[rule.output] as OutputText;
       const parents = object.kind === 'join' ? state.joinIndexes[object.join] : undefined;
       // A side of several documents counts as complete after the first: the plan says which joins must wait all the same.
       const waits = object.kind === 'join' && (object.deferred || !state.complete.has(object.join) || parents?.spilled === true);
       if (object.kind === 'join' && waits) {
-        const { lead, tail } = compileEnds(rule, rows);
-        const ends = new Ends(lead, tail);
-        const own = ends.constant ? (tail as string) : undefined;
+        const affixes = compileAffixes(rule, rows, output);
+        const pattern = 'output' in affixes ? affixes : undefined;
+        const ends = new Ends(affixes.lead, affixes.tail);
         const once = rule.distinct === 'subject' && object.keyedBy !== undefined;
         const counted = this.#countOf(object.operator, parents as Multimap);
         const count = counted && new DeferredCount(counted, state.openMultimap);
-        const join: DeferredJoin = { join: object.join, children: state.openMultimap(), tail: own, distinct: once, program: this, count };
+        const children = state.openMultimap();
+        const join: DeferredJoin = { join: object.join, children, output, pattern, distinct: once, program: this, count };
         state.deferred.push(join);
         const keyed = ends.constant && object.keyedBy === 'child';
         deferred.push({ join, keys: compileKeys(object.keys, rows), slot: ends.constant && !keyed ? slots++ : -1, keyed, ends, count });
@@ -179,22 +197,14 @@ export class MapProgram {
       }
       const count = object.kind === 'join' ? this.#countOf(object.operator, parents as Multimap) : undefined;
       const ofStatement = leavesOut ? { ...rows, leaveOut: this.flaws.leftOut() } : rows;
-      const { lead, tail, text } = compileRule(rule, rows, parents, count, ofStatement);
+      const { affixes, text } = compileRule(rule, rows, parents, count, output, ofStatement);
       const overlapping = rule.distinct === 'overlapping';
       const slot = overlapping || rule.functionallyDependent ? -1 : slots++;
       const lists = overlapping || parents === undefined ? undefined : { index: parents, slot: slots++ };
-      const ends = typeof lead === 'string' && typeof tail === 'string' ? undefined : new Ends(lead, tail);
-      rules.push({
-        text,
-        slot,
-        overlapping,
-        lists,
-        joined: parents !== undefined,
-        lead: ends === undefined ? (lead as string) : '',
-        tail: ends === undefined ? (tail as string) : '',
-        ends,
-        count,
-      });
+      const [pattern, ends] =
+        'output' in affixes ? [affixes, undefined] : [{ ...NO_PATTERN, output }, new Ends(affixes.lead, affixes.tail)];
+      const { lead, tail, write } = pattern;
+      rules.push({ text, slot, overlapping, lists, joined: parents !== undefined, output, lead, tail, write, ends, count });
     }
     this.#rules = rules;
     this.#deferred = deferred;
@@ -208,23 +218,23 @@ export class MapProgram {
   }
 
   /**
-   * The statements of a record, as lines. A record with very many yields them in pieces, which must be consumed before the next record.
+   * Writes the statements of a record.
    *
    * @throws Fault record/term — then nothing of the record is kept
    */
-  map(record: unknown, position: number): string | Iterable<string> {
+  map(record: unknown, position: number): Made {
     this.records++;
     const rules = this.#rules;
     const texts = this.#texts;
     const subject = this.#subject.text(record, position);
     if (subject === null) {
       this.withoutSubject++;
-      return '';
+      return undefined;
     }
     const checks = this.#checks;
     for (let i = 0; i < checks.length; i++) (checks[i] as TextOf)(record, position);
     // Its statements are made elsewhere.
-    if (rules.length + this.#deferred.length === 0 && this.#collects === undefined) return '';
+    if (rules.length + this.#deferred.length === 0 && this.#collects === undefined) return undefined;
     this.#collects?.read(record, position);
     // The common case: one text per term, constant predicates and graphs.
     let several = typeof subject !== 'string' || this.#varies;
@@ -251,10 +261,11 @@ export class MapProgram {
       for (let i = 0; i < deferred.length; i++) (deferred[i] as DeferredRule).ends.read(record, position);
     }
     for (let i = 0; i < this.#probed.length; i++) (this.#probed[i] as JoinCount).settle();
-    if (this.#collects === undefined) return several ? this.#emitAll(subject) : this.#emit(subject as string);
+    const made = several ? this.#emitAll(subject) : this.#emit(subject as string);
+    if (this.#collects === undefined) return made;
     const { before, after } = this.#subject;
     const tokens = listOf(distinct(subject) as string | readonly string[]).map((one) => before + one + after);
-    return this.#collects.with(several ? this.#emitAll(subject) : this.#emit(subject as string), tokens, position);
+    return this.#collects.with(made, tokens, position);
   }
 
   /** The joins of its rules and collections. */
@@ -273,26 +284,46 @@ export class MapProgram {
     return count;
   }
 
-  #emitAll(subject: string | readonly string[]): string | Iterable<string> {
+  #emitAll(subject: string | readonly string[]): Made {
     const subjects = listOf(distinct(subject) as string | readonly string[]);
-    if (this.#count() * subjects.length > PIECE_STATEMENTS) return this.#emitInPieces(subjects);
-    let lines = '';
-    if (this.#varies) for (const piece of this.#emitInPieces(subjects)) lines += piece;
+    const pieces = this.#emitInPieces(subjects);
+    if (this.#count() * subjects.length > PIECE_STATEMENTS) return pieces;
+    if (this.#varies) for (const _ of pieces);
     else {
-      for (const one of subjects) lines += this.#emit(one, true);
+      for (const one of subjects) this.#emit(one, true);
       this.#settleDeferred();
     }
-    return lines;
+    return undefined;
   }
 
-  /** The line if it is new to the run or undecided elsewhere; empty if it is a duplicate. */
-  once(line: string): string {
-    if (!this.#state.distinct) {
-      this.quads++;
-      return line;
-    }
-    const verdict = this.#state.overlapping.add(line);
-    return this.#decided(verdict, line);
+  put(pattern: OutputPattern, subject: string, value: string): void {
+    pattern.output.text += this.#textOf(pattern, subject, value);
+  }
+
+  putOnce(pattern: OutputPattern, subject: string, value: string): void {
+    pattern.output.text += this.#textOnce(pattern, subject, value);
+  }
+
+  /** The text of a statement, which is written. */
+  #textOf(pattern: OutputPattern, subject: string, value: string): string {
+    this.quads++;
+    return pattern.output.textOf(pattern, subject, value);
+  }
+
+  /** The text of a statement if it is new to the run. */
+  #textOnce(pattern: OutputPattern, subject: string, value: string): string {
+    return !this.#state.distinct || this.#isNew(keptOf(pattern, subject, value)) ? this.#textOf(pattern, subject, value) : '';
+  }
+
+  once(output: OutputText, line: string): void {
+    if (this.#state.distinct && !this.#isNew(output.mark + line)) return;
+    this.quads++;
+    output.addLine(line);
+  }
+
+  /** @param kept a line with the mark of its output */
+  #isNew(kept: string): boolean {
+    return this.#isDecidedNew(this.#state.overlapping.add(kept), kept);
   }
 
   /** Where the mapping has a reference that the triples map reads, `document:line:column`. */
@@ -311,16 +342,13 @@ export class MapProgram {
     this.#statements.drop();
   }
 
-  #decided(verdict: Verdict, line: string): string {
-    if (verdict === NEW) {
-      this.quads++;
-      return line;
-    }
+  #isDecidedNew(verdict: Verdict, kept: string): boolean {
+    if (verdict === NEW) return true;
     if (verdict === UNDECIDED) {
       this.undecided++;
-      this.#state.undecided(line);
+      this.#state.undecided(kept);
     } else this.repeated = true;
-    return '';
+    return false;
   }
 
   /** The statements of each subject, and the entries of build sides and deferred joins. */
@@ -338,32 +366,39 @@ export class MapProgram {
     return count;
   }
 
-  /** The lines of a subject, when predicates and graphs are constant. @param several the record may have other subjects, or several keys */
-  #emit(subject: string, several = false): string {
+  /** The statements of a subject, when predicates and graphs are constant. @param several the record may have other subjects, or several keys */
+  #emit(subject: string, several = false): undefined {
     const token = this.#subject.before + subject + this.#subject.after;
     const seen = this.#enter(subject, token);
     for (let i = 0; i < this.#deferred.length; i++) {
       const rule = this.#deferred[i] as DeferredRule;
-      this.#deferKeys(rule, token + rule.ends.lead, this.#keys[i] as Text, seen, several);
+      this.#deferKeys(rule, token, this.#keys[i] as Text, seen, several);
     }
     const rules = this.#rules;
-    let lines = '';
+    // Neighbouring rules have the same output: its text is touched once for all of them.
+    let output: OutputText | undefined;
+    let made = '';
     for (let i = 0; i < rules.length; i++) {
       const rule = rules[i] as Rule;
       const text = this.#texts[i] as Text;
       if (text === null) continue;
-      if (typeof text === 'string' && (rule.lists === undefined || seen === NEW)) lines += this.#statement(rule, token, text, seen, true);
+      if (rule.output !== output) {
+        if (output !== undefined) output.text += made;
+        output = rule.output;
+        made = '';
+      }
+      if (typeof text === 'string' && (rule.lists === undefined || seen === NEW)) made += this.#statement(rule, token, text, seen, true);
       else {
         const list = listOf(text);
-        lines += this.#several(rule, token, list, 0, list.length, seen);
+        made += this.#several(rule, token, list, 0, list.length, seen);
       }
     }
+    if (output !== undefined) output.text += made;
     this.#leave(token);
-    return lines;
   }
 
   /** Like `#emit`, for any predicates and graphs, and for a record with more statements than memory should hold. */
-  *#emitInPieces(subjects: readonly string[]): Iterable<string> {
+  *#emitInPieces(subjects: readonly string[]): Iterable<''> {
     for (const subject of subjects) {
       const token = this.#subject.before + subject + this.#subject.after;
       const seen = this.#enter(subject, token);
@@ -371,7 +406,7 @@ export class MapProgram {
         const rule = this.#deferred[i] as DeferredRule;
         // A row whose predicate or graph has no value stores nothing, and may have no partner.
         for (const key of rule.ends.constant ? [] : listOf(this.#keys[i] ?? [])) rule.count?.part(key, false);
-        for (const child of rule.ends.constant ? [token + rule.ends.lead] : childrenOf(rule.ends, token)) {
+        for (const child of rule.ends.constant ? [token] : childrenOf(rule.ends, token)) {
           this.#deferKeys(rule, child, this.#keys[i] as Text, seen, true);
           yield '';
         }
@@ -383,8 +418,15 @@ export class MapProgram {
         const list = listOf(text);
         for (let from = 0; from < list.length; from += PIECE_STATEMENTS) {
           const to = Math.min(list.length, from + PIECE_STATEMENTS);
-          if (rule.ends === undefined) yield this.#several(rule, token, list, from, to, seen);
-          else for (const [before, tail] of aroundOf(rule.ends, token)) yield this.#between(before, list, from, to, tail);
+          if (rule.ends === undefined) {
+            rule.output.text += this.#several(rule, token, list, from, to, seen);
+            yield '';
+          } else {
+            for (const [before, tail] of aroundOf(rule.ends, token)) {
+              for (let k = from; k < to; k++) this.once(rule.output, before + list[k] + tail);
+              yield '';
+            }
+          }
         }
       }
       this.#leave(token);
@@ -432,26 +474,19 @@ export class MapProgram {
     else if (!kept) count?.repeat(keys);
   }
 
-  /** The lines of a subject with objects of a rule; of a list, those in [`from`, `to`). */
+  /** The text of the statements of a subject with objects of a rule; of a list, those in [`from`, `to`). */
   #several(rule: Rule, token: string, list: readonly string[], from: number, to: number, seen: Seen): string {
-    let lines = '';
+    let made = '';
     if (rule.lists !== undefined && (seen === NEW || seen === KNOWN)) return this.#joined(rule, rule.lists, token, list, from, to, seen);
     for (let k = from; k < to; k++) {
-      lines += this.#statement(rule, token, list[k] as string, seen, k === 0);
+      made += this.#statement(rule, token, list[k] as string, seen, k === 0);
       if (this.#waiting.length >= WAITING_CHARACTERS) this.#spill(token);
     }
-    return lines;
-  }
-
-  /** The lines of some objects between two texts. */
-  #between(before: string, list: readonly string[], from: number, to: number, tail: string): string {
-    let lines = '';
-    for (let k = from; k < to; k++) lines += this.once(before + list[k] + tail);
-    return lines;
+    return made;
   }
 
   /**
-   * The lines of a join for a subject. The parents of a key form one list without duplicates. The list of the first record is written
+   * The text of the statements of a join for a subject. The parents of a key form one list without duplicates. The list of the first record is written
    * without checks and remembered by its number; the same list again is a repetition as a whole.
    */
   #joined(
@@ -466,21 +501,20 @@ export class MapProgram {
     const table = this.#table as Subjects;
     // A single parent is not a list of the index.
     const number = list.length === 1 ? -1 : index.numberOf(list);
-    let lines = '';
+    let made = '';
     if (seen === NEW && number >= 0) {
       table.rememberNumber(slot, number + 1);
-      for (let k = from; k < to; k++) lines += token + rule.lead + list[k] + rule.tail;
-      this.quads += to - from;
-      return lines;
+      for (let k = from; k < to; k++) made += this.#textOf(rule, token, list[k] as string);
+      return made;
     }
     const remembered = seen === KNOWN ? table.rememberedNumber(slot) - 1 : -1;
     if (remembered >= 0 && remembered === number) return '';
     const had = remembered >= 0 ? this.#listAsSet(index, remembered) : undefined;
     for (let k = from; k < to; k++) {
       const one = list[k] as string;
-      if (had === undefined || !had.has(one)) lines += this.#statement(rule, token, one, seen, k === 0);
+      if (had === undefined || !had.has(one)) made += this.#statement(rule, token, one, seen, k === 0);
     }
-    return lines;
+    return made;
   }
 
   /** The set of a list; the last one is cached, since records of a subject are often adjacent. */
@@ -490,28 +524,30 @@ export class MapProgram {
     return this.#listSet.texts;
   }
 
-  /** The line of a statement; empty if it is a duplicate or undecided. */
+  /** The text of a statement; empty if it is a duplicate or undecided. */
   #statement(rule: Rule, token: string, text: string, seen: Seen, first: boolean): string {
-    if (rule.overlapping) return this.once(token + rule.lead + text + rule.tail);
+    if (rule.overlapping) return this.#textOnce(rule, token, text);
     const table = this.#table as Subjects;
     if (seen === KNOWN) {
       if (rule.slot < 0 || table.firstHad(rule.slot, text)) return '';
       const verdict = table.addStatement(rule.slot, this.#statements);
-      return verdict === KNOWN ? '' : this.#decided(verdict, token + rule.lead + text + rule.tail);
+      return verdict !== KNOWN && this.#isDecidedNew(verdict, keptOf(rule, token, text)) ? this.#textOf(rule, token, text) : '';
     }
     if (seen === NEW && !first) {
       if (rule.slot < 0) return '';
       // The texts of a record have no duplicates.
       const verdict = table.appendStatement(rule.slot, text, this.#statements);
-      return this.#decided(verdict, token + rule.lead + text + rule.tail);
+      return this.#isDecidedNew(verdict, keptOf(rule, token, text)) ? this.#textOf(rule, token, text) : '';
     }
-    const line = token + rule.lead + text + rule.tail;
     if (seen === UNDECIDED) {
-      this.#waiting += line;
+      this.#waiting += keptOf(rule, token, text);
       return '';
     }
     if (seen === NEW && rule.slot >= 0) table.remember(rule.slot, text);
-    this.quads++;
-    return line;
+    return this.#textOf(rule, token, text);
   }
 }
+
+/** The line of a statement, with the mark of its output. */
+const keptOf = ({ output, lead, tail }: OutputPattern, subject: string, value: string): string =>
+  output.mark + subject + lead + value + tail;

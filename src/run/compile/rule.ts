@@ -6,7 +6,8 @@ import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
 import { type Accessors, compileExpression, identity, mapText, type Text, type TextOf, withoutLeftOut } from '../../terms/evaluate.ts';
 import type { JoinCount } from '../join/counts.ts';
 import { joinKey, type Multimap } from '../join/join.ts';
-import { type End, lineEnd } from './ends.ts';
+import type { End } from './ends.ts';
+import type { OutputPattern, OutputText } from './output.ts';
 
 export interface ParentLists {
   readonly index: Multimap;
@@ -14,10 +15,9 @@ export interface ParentLists {
   readonly slot: number;
 }
 
-/** A statement without its subject: the text before the object's value, the value, and the text after it. */
+/** A statement without its subject: what stands around the object's value, and the value. */
 export interface CompiledRule {
-  readonly lead: End;
-  readonly tail: End;
+  readonly affixes: Affixes;
   readonly text: TextOf;
   /** Whether the texts are parents of a join: those of one key have no duplicates. */
   readonly joined: boolean;
@@ -33,15 +33,20 @@ export interface CompiledRule {
   readonly lists: ParentLists | undefined;
 }
 
-/** From the subject to the object's value. */
-const leadOf = (rule: RulePlan, rows: Accessors, object: CompiledTerm): End =>
-  endOf(tolerant(rule.predicate, rows), ' ', ` ${object.before}`);
+/** What stands around the objects of a rule's statements: in a pattern, if predicate and graph are constant. */
+export type Affixes = OutputPattern | { readonly lead: End; readonly tail: End };
 
-/** From the object's value to the end of the line. */
-const tailOf = (rule: RulePlan, rows: Accessors, object: CompiledTerm): End =>
-  rule.graph === undefined
-    ? object.after + lineEnd(rule.output)
-    : endOf(compileTerm(rule.graph, rows), `${object.after} `, lineEnd(rule.output));
+/** @param own for the predicate */
+function affixesOf(rule: RulePlan, own: Accessors, rows: Accessors, object: CompiledTerm, output: OutputText): Affixes {
+  const predicate = tolerant(rule.predicate, own);
+  const graph = rule.graph === undefined ? NO_GRAPH : compileTerm(rule.graph, rows);
+  const { before, after } = object;
+  if (predicate.constant !== undefined && graph.constant !== undefined)
+    return output.pattern({ predicate: predicate.constant, before, after, graph: graph.constant }, rule.reified);
+  return { lead: endOf(predicate, ' ', ` ${before}`), tail: graph === NO_GRAPH ? `${after} .\n` : endOf(graph, `${after} `, ' .\n') };
+}
+
+const NO_GRAPH: CompiledTerm = { before: '', after: '', constant: '', text: () => null };
 
 function tolerant(term: Term, rows: Accessors): CompiledTerm {
   const compiled = compileTerm(term, rows);
@@ -56,9 +61,9 @@ function endOf({ constant, before, after, text }: CompiledTerm, lead: string, ta
 }
 
 /**
- * Compiles a rule of a triples map. All texts are one-byte N-Quads text; a statement is `subject + lead + text + tail`, where `lead` begins
- * with the space after the subject and `tail` ends with ` .` and a line feed. If predicate or graph give several texts, or `text` does, the
- * rule makes a statement of each combination.
+ * Compiles a rule of a triples map. All texts are one-byte N-Quads text; the line of a statement is `subject + lead + text + tail`, where
+ * `lead` begins with the space after the subject and `tail` ends with ` .` and a line feed. If predicate or graph give several texts, or
+ * `text` does, the rule makes a statement of each combination.
  *
  * @param parents the complete join index of a join that is made record by record; `text` then gives the subjects of the parents, each
  * once. undefined for any other object
@@ -72,18 +77,16 @@ export function compileRule(
   rows: Accessors,
   parents: Multimap | undefined,
   count: JoinCount | undefined,
+  output: OutputText,
   ofStatement: Accessors = rows,
-): Pick<CompiledRule, 'lead' | 'tail' | 'text'> {
+): Pick<CompiledRule, 'affixes' | 'text'> {
   const own = rule.object.kind === 'term' ? ofStatement : rows;
   const object = compileObject(rule, own, parents, count);
-  return { lead: leadOf(rule, own, object), tail: tailOf(rule, rows, object), text: object.text };
+  return { affixes: affixesOf(rule, own, rows, object, output), text: object.text };
 }
 
-/** The statement text of a deferred join, without subject and object. */
-export const compileEnds = (rule: RulePlan, rows: Accessors): Pick<CompiledRule, 'lead' | 'tail'> => ({
-  lead: leadOf(rule, rows, ANY),
-  tail: tailOf(rule, rows, ANY),
-});
+/** What statements have in common whose objects come as a whole. */
+export const compileAffixes = (rule: RulePlan, rows: Accessors, output: OutputText): Affixes => affixesOf(rule, rows, rows, ANY, output);
 
 /** The parent's subject, which is available only as a whole. */
 const ANY: CompiledTerm = { before: '', after: '', constant: undefined, text: () => null };

@@ -157,9 +157,9 @@ export const isReportedElsewhere = ({ program, buildSides, checks }: Consumer): 
     : isMapReportedElsewhere(program.triplesMap);
 
 /** Adds a record or row to build sides; one without a valid key for one of them adds nothing. What has very many entries is returned. */
-export function fill(buildSides: readonly BuildSide[], record: unknown, position: number): Iterable<string>[] | undefined {
+export function fill(buildSides: readonly BuildSide[], record: unknown, position: number): Iterable<''>[] | undefined {
   for (const side of buildSides) side.read(record, position);
-  let long: Iterable<string>[] | undefined;
+  let long: Iterable<''>[] | undefined;
   for (const side of buildSides) {
     const pieces = side.keep();
     if (pieces !== undefined) (long ??= []).push(pieces);

@@ -5,24 +5,25 @@ import { blankLabel, toBytes } from '../../core/text.ts';
 import { policyOf } from '../../mapping/model/model.ts';
 import type { Check } from '../../plan/algebra.ts';
 import type { Plan, ScanPlan } from '../../plan/plan.ts';
-import type { QuadSink } from '../../sinks/sink.ts';
 import type { OpenedScan } from '../../sources/opened-scan.ts';
 import type { Batch, Scan } from '../../sources/source.ts';
 import type { Labels } from '../../terms/evaluate.ts';
 import { checkKeys } from '../checks/row-check.ts';
 import { unmatchedReferences } from '../checks/unmatched.ts';
 import type { CollectState } from '../collect/program.ts';
-import { aroundParents, type DeferredJoin } from '../compile/ends.ts';
-import type { MapProgram, RunState } from '../compile/program.ts';
+import { type DeferredJoin, pair } from '../compile/ends.ts';
+import { addKept, type OutputText } from '../compile/output.ts';
+import type { Made, MapProgram, RunState } from '../compile/program.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
 import { type Multimap, pairTexts } from '../join/join.ts';
 import { joinReports, mergeJoins } from '../join/reports.ts';
 import { pairWarnings, rejectedTooMany, warningsOf } from '../report.ts';
 import type { JoinReport, RunHooks, RunReport, RunRequest, SliceScan } from '../request.ts';
 import { type Consumer, type Consumers, compileConsumers, type Fed, fill, isReportedElsewhere, joinsOf, programsOf } from './consumers.ts';
+import type { StatementSink } from './outputs.ts';
 import type { Pipeline } from './pipeline.ts';
 import { before, recordsRead } from './preview.ts';
-import { ReifiedLines } from './reified-lines.ts';
+import type { ReifiedLines } from './reified-lines.ts';
 import type { Waiting } from './steps.ts';
 import { openTextFormats } from './text-formats.ts';
 
@@ -49,10 +50,16 @@ interface RowPlace {
   readonly record: number | undefined;
 }
 
-/** Very many lines or entries of one row, made while they are consumed: before the next row. */
+/** Very many statements or entries of one row, made while this is consumed: before the next row. */
 interface LongPieces {
   readonly consumer: Consumer;
-  readonly pieces: Iterable<string>;
+  readonly pieces: Iterable<''>;
+}
+
+/** Text for an output, by its number. */
+interface Piece {
+  readonly output: number;
+  readonly text: string;
 }
 
 /** Which records of the input a scan has. */
@@ -76,9 +83,9 @@ export class Execution {
   readonly #state: RunState;
   readonly #collected: CollectState;
   readonly #spill: Spill;
-  /** undefined: the run writes RDF-star. */
+  /** undefined: no rule is reified. */
   readonly #reified: ReifiedLines | undefined;
-  readonly #sink: Pick<QuadSink, 'write' | 'rollOver'>;
+  readonly #sink: StatementSink;
   readonly #hooks: RunHooks;
   readonly #signal: AbortSignal;
   readonly #maxRecords: number;
@@ -99,10 +106,8 @@ export class Execution {
   #page: Batch['page'];
   /** The batch that is mapped. */
   #read: Batch | undefined;
-  /** Text for the sink: complete pieces, and one that grows. */
-  #pieces: string[] = [];
-  #text = '';
-  #drained = 0;
+  /** Text for the sink. */
+  #pieces: Piece[] = [];
   #turnAt = 0;
   /** Of the scan that is being read. */
   #cellOf: ((record: unknown, reference: string) => string | undefined) | undefined;
@@ -118,7 +123,8 @@ export class Execution {
     state: RunState,
     collected: CollectState,
     spill: Spill,
-    sink: Pick<QuadSink, 'write' | 'rollOver'>,
+    reified: ReifiedLines | undefined,
+    sink: StatementSink,
     hooks: RunHooks,
   ) {
     this.#request = request;
@@ -126,7 +132,7 @@ export class Execution {
     this.#state = state;
     this.#collected = collected;
     this.#spill = spill;
-    this.#reified = request.rdf === '1.2' ? new ReifiedLines(state, spill.space) : undefined;
+    this.#reified = reified;
     this.#sink = sink;
     this.#hooks = hooks;
     this.#signal = hooks.signal ?? new AbortController().signal;
@@ -137,7 +143,7 @@ export class Execution {
   }
 
   get quads(): number {
-    return this.programs.reduce((sum, program) => sum + program.quads, this.#drained + (this.#reified?.count ?? 0));
+    return this.#state.outputs.reduce((sum, { statements }) => sum + statements, 0);
   }
 
   /** All joins; of inputs of which records were left out, none. */
@@ -240,37 +246,38 @@ export class Execution {
     const { subjects, lines } = this.#spill;
     // Subjects first: what they leave undecided is added to the lines.
     for (const spill of [subjects, lines]) {
-      for await (const batch of spill.drain(this.#state.budget, lines)) {
-        for (const text of batch) {
-          this.#emit(text);
-          this.#drained += countLines(text);
-        }
-        await this.#yieldToEventLoop();
-      }
+      for await (const batch of spill.drain(this.#state.budget, lines)) await this.#addKept(batch);
     }
-    if (this.#text !== '') this.#pieces.push(this.#text);
+    for await (const batch of this.#reified?.drain() ?? []) await this.#addKept(batch);
+    this.#cut(0);
     await this.#write();
-    for await (const lines of this.#reified?.drain() ?? []) {
-      this.#pieces.push(lines.join(''));
-      await this.#yieldToEventLoop();
-    }
     this.#progress(true);
+  }
+
+  async #addKept(batch: readonly string[]): Promise<void> {
+    for (const lines of batch) {
+      addKept(this.#state.outputs, lines);
+      this.#cut();
+    }
+    await this.#yieldToEventLoop();
   }
 
   /** States what is known of collections only now. */
   async #collect(): Promise<void> {
     const memory = { budget: this.#state.budget, space: this.#spill.space };
     for (const program of this.#collected.waiting) {
-      for await (const lines of program.finish(memory)) {
-        this.#emit(lines);
+      for await (const _ of program.finish(memory)) {
+        this.#cut();
         if (this.#due) await this.#yieldToEventLoop();
       }
       await this.#yieldToEventLoop();
     }
-    for await (const lines of this.#collected.numbering.finish()) {
-      for (const line of lines) this.#emit(line);
-      this.#drained += lines.length;
-      await this.#yieldToEventLoop();
+    for (const [number, numbering] of this.#collected.numberings.entries()) {
+      for await (const lines of numbering.finish()) {
+        for (const line of lines) (this.#state.outputs[number] as OutputText).addLine(line);
+        this.#cut();
+        await this.#yieldToEventLoop();
+      }
     }
   }
 
@@ -291,7 +298,6 @@ export class Execution {
     const observe = this.#hooks.row;
     for (const consumer of consumers) {
       const { program, buildSides, checks } = consumer;
-      let text = '';
       for (let i = 0; i < records.length; i++) {
         const record = records[i];
         try {
@@ -300,25 +306,16 @@ export class Execution {
           // Records beyond the first ones are parents of joins alone.
           if (first + i >= this.#firstRecords) continue;
           for (const check of checks) check.see(record, first + i);
-          const made = program === undefined ? '' : program.map(record, first + i);
+          const made = program?.map(record, first + i);
           if (program?.flaws.areOpen) this.#settle(program, { input, record: first + i }, record);
-          if (observe !== undefined) show(observe, program, made, input, first + i);
-          else if (typeof made === 'string') text += made;
-          else {
-            this.#pieces.push(text);
-            text = '';
-            await this.#takeTime(made);
-          }
+          if (observe !== undefined) this.#show(observe, program, made, input, first + i);
+          else if (made !== undefined) await this.#takeTime(made);
         } catch (error) {
           this.#reject(consumer, error, { input, record: first + i }, record);
         }
-        if (text.length >= PIECE_CHARACTERS) {
-          this.#pieces.push(text);
-          text = '';
-        }
+        this.#cut();
         if (i % DUE_RECORDS === DUE_RECORDS - 1 && this.#due) await this.#yieldToEventLoop();
       }
-      if (text !== '') this.#pieces.push(text);
     }
     for (const fed of pipelines) await this.#mapThrough(fed, records, first, input);
   }
@@ -353,11 +350,11 @@ export class Execution {
         if (entries !== undefined) for (const pieces of entries) (long ??= []).push({ consumer, pieces });
         if (!isFirst) continue;
         for (const check of checks) check.see(row, position);
-        const made = program === undefined ? '' : program.map(row, position);
+        const made = program?.map(row, position);
         if (program?.flaws.areOpen) this.#settle(program, place);
         const observe = this.#hooks.row;
-        if (observe !== undefined) show(observe, program, made, place.input, place.record);
-        else if (typeof made === 'string') this.#emit(made);
+        if (observe !== undefined) this.#show(observe, program, made, place.input, place.record);
+        else if (made === undefined) this.#cut();
         else (long ??= []).push({ consumer, pieces: made });
       } catch (error) {
         this.#reject(consumer, error, place);
@@ -376,10 +373,10 @@ export class Execution {
     }
   }
 
-  /** The lines of a record with very many of them, or entries of a build side. */
-  async #takeTime(pieces: Iterable<string>): Promise<void> {
-    for (const lines of pieces) {
-      if (lines !== '') this.#pieces.push(lines);
+  /** The statements of a record with very many of them, or entries of a build side. */
+  async #takeTime(pieces: Iterable<''>): Promise<void> {
+    for (const _ of pieces) {
+      this.#cut();
       if (this.#due) await this.#yieldToEventLoop();
     }
   }
@@ -442,16 +439,15 @@ export class Execution {
   }
 
   async #pair(join: DeferredJoin): Promise<void> {
-    const { children, program, distinct, count } = join;
+    const { children, count } = join;
     const parents = this.#state.joinIndexes[join.join] as Multimap;
     const memory = { budget: this.#state.budget, space: this.#spill.space };
+    const { before, after } = parents.around;
     let pairs = 0;
     for await (const [child, found] of pairTexts(children, parents, memory, false, count?.missed)) {
-      const { before, after } = aroundParents(join, child, parents.around);
-      if (distinct) program.quads += found.length;
       for (const parent of found) {
-        const line = before + parent + after;
-        this.#emit(distinct ? line : program.once(line));
+        pair(join, child, before + parent + after);
+        this.#cut();
         if (++pairs % BATCH_PAIRS === 0) await this.#yieldToEventLoop();
       }
     }
@@ -465,6 +461,7 @@ export class Execution {
     if (rowsPerPart === undefined) return map(batch);
     for (let from = 0; from < batch.records.length; ) {
       if (this.#rowsInPart >= rowsPerPart) {
+        this.#cut(0);
         await this.#write();
         await this.#sink.rollOver?.();
         this.#rowsInPart = 0;
@@ -504,19 +501,35 @@ export class Execution {
     if (this.#signal.aborted) throw new Fault('run/cancelled', 'The run was cancelled');
   }
 
-  #emit(text: string): void {
-    this.#text += text;
-    if (this.#text.length < PIECE_CHARACTERS) return;
-    this.#pieces.push(this.#text);
-    this.#text = '';
+  /** Takes the text of each output that has so many characters. A format may hold more than that. */
+  #cut(characters = PIECE_CHARACTERS): void {
+    const { outputs } = this.#state;
+    for (let i = 0; i < outputs.length; i++) {
+      const output = outputs[i] as OutputText;
+      if (output.text.length < characters) continue;
+      const text = output.take();
+      if (text !== '') this.#pieces.push({ output: i, text });
+    }
+  }
+
+  /** What the outputs take of a row goes to the observer. */
+  #show(
+    observe: NonNullable<RunHooks['row']>,
+    program: MapProgram | undefined,
+    made: Made,
+    input: string | undefined,
+    record: number | undefined,
+  ): void {
+    if (program === undefined) return;
+    const { outputs } = this.#state;
+    observe(program.triplesMap, made === undefined ? takeAll(outputs) : takeEach(outputs, made), input, record);
   }
 
   async #write(): Promise<void> {
     const pieces = this.#pieces;
     this.#pieces = [];
-    for (const piece of pieces) {
-      const lines = this.#reified?.rewrite(piece) ?? piece;
-      const written = this.#sink.write(lines);
+    for (const { output, text } of pieces) {
+      const written = this.#sink.write(text, output);
       if (written !== undefined) await written;
     }
   }
@@ -530,18 +543,9 @@ export class Execution {
   }
 }
 
-function show(
-  observe: NonNullable<RunHooks['row']>,
-  program: MapProgram | undefined,
-  made: string | Iterable<string>,
-  input: string | undefined,
-  record: number | undefined,
-): void {
-  if (program !== undefined) observe(program.triplesMap, typeof made === 'string' ? [made] : made, input, record);
-}
+const takeAll = (outputs: readonly OutputText[]): readonly string[] => outputs.map((output) => output.take());
 
-function countLines(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
-  return count;
+function* takeEach(outputs: readonly OutputText[], made: Iterable<''>): Generator<string> {
+  for (const _ of made) yield* takeAll(outputs);
+  yield* takeAll(outputs);
 }

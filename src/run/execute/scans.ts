@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { h1, hash } from '../../core/hash.ts';
 import { redact } from '../../core/redact.ts';
-import type { ScanPlan } from '../../plan/plan.ts';
-import type { QuadSink } from '../../sinks/sink.ts';
+import { isReified, type ScanPlan } from '../../plan/plan.ts';
 import type { OpenedScan } from '../../sources/opened-scan.ts';
 import { KeySet } from '../checks/key-set.ts';
 import { Numbering } from '../collect/numbering.ts';
@@ -21,14 +20,19 @@ import { reportsOf } from '../report.ts';
 import type { ByteSlice, KeyRange, RunHooks, RunReport, RunRequest, SliceScan } from '../request.ts';
 import { Execution } from './execute.ts';
 import { openFileScan } from './open-scan.ts';
+import { openTexts, type StatementSink } from './outputs.ts';
 import { inTime, recordsRead } from './preview.ts';
+import { ReifiedLines } from './reified-lines.ts';
 
 const NEVER = new AbortController().signal;
 
 export type ScansResult = Pick<
   RunReport,
   'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesSpilled' | 'triplesMaps' | 'joins' | 'warnings' | 'cut' | 'unmatched' | 'flaws'
->;
+> & {
+  /** Statements by output. */
+  readonly statements: readonly number[];
+};
 
 /** The same one for each run that has the same labels. */
 function labelSeed(labels: string): number {
@@ -58,7 +62,7 @@ export async function executeScans(
   request: RunRequest,
   { plan, places, databases, functions, labels }: Pick<PreparedRun, 'plan' | 'places' | 'databases' | 'functions' | 'labels'>,
   wanted: readonly SliceScan[],
-  sink: Pick<QuadSink, 'write' | 'rollOver'>,
+  sink: StatementSink,
   hooks: RunHooks,
   shared?: Shared,
 ): Promise<ScansResult> {
@@ -70,13 +74,14 @@ export async function executeScans(
   const lines = new LineSpill(space, seed ^ 0x3c6ef372);
   const subjects = new SubjectSpill(space, seed ^ 0x2545f491);
   const openMultimap = () => new Multimap(budget, space, seed ^ 0x1b873593);
+  const of = { distinct: request.distinct, seed, budget, subject: hooks.subject };
+  const reified = isReified(plan) ? new ReifiedLines(of, space) : undefined;
   const state: RunState = {
+    ...of,
     functions,
     datatypeCheck: request.datatypeCheck,
     onError: request.onError,
-    distinct: request.distinct,
-    seed,
-    budget,
+    outputs: await openTexts(sink.forms, plan.targets.length, reified),
     overlapping: new HashSet(budget, seed),
     openSubjects: (_, width) => new SubjectTable(budget, seed, width),
     openStatements: () => new HashSet(budget, seed),
@@ -86,15 +91,17 @@ export async function executeScans(
     openMultimap,
     openCollects: (map, rows, owner) => new CollectProgram(map, rows, collected, owner),
     deferred: [],
-    subject: hooks.subject,
     undecided: (line: string) => lines.add(line),
     undecidedSubject: (subject: string, text: string) => subjects.add(subject, text),
     ...(shared?.tables === undefined ? {} : stateOf(shared.tables, space)),
     ...shared?.joins,
   };
-  const numbering = new Numbering(space, budget, labels.values, labelSeed(labels.values), seed ^ 0x68e31da4);
-  const collected: CollectState = { ...state, space, numbering, waiting: [] };
-  const execution = new Execution(request, plan, state, collected, { space, lines, subjects }, sink, hooks);
+  // Lists of different outputs share no node.
+  const numberings = state.outputs.map(
+    ({ mark }) => new Numbering(space, budget, labels.values, labelSeed(mark + labels.values), seed ^ 0x68e31da4),
+  );
+  const collected: CollectState = { ...state, space, numberings, waiting: [] };
+  const execution = new Execution(request, plan, state, collected, { space, lines, subjects }, reified, sink, hooks);
   const limit = hooks.limit && {
     ...hooks.limit,
     late: (input: string): void => {
@@ -128,10 +135,14 @@ export async function executeScans(
   const { records, quads, rejected, bytesRead, programs, warnings, cut, unmatched } = execution;
   const report = { records, quads, rejected, bytesRead, bytesSpilled: space.bytes, cut: [...cut] };
   const flaws = programs.flatMap(({ flaws: of }) => of.found());
-  return { ...report, triplesMaps: reportsOf(programs), joins: execution.joins, warnings, unmatched, flaws };
+  const statements = state.outputs.map((output) => output.statements);
+  return { ...report, statements, triplesMaps: reportsOf(programs), joins: execution.joins, warnings, unmatched, flaws };
 }
 
-const stateOf = ({ overlapping, openSubjects, openStatements, undecided }: SharedTables, space: SpillSpace): Partial<RunState> => ({
+const stateOf = (
+  { overlapping, openSubjects, openStatements, undecided }: SharedTables,
+  space: SpillSpace,
+): Pick<RunState, 'overlapping' | 'openSubjects' | 'openStatements' | 'undecided' | 'undecidedSubject'> => ({
   overlapping,
   openSubjects,
   openStatements,

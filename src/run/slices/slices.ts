@@ -44,7 +44,7 @@ export async function sliceRun(request: RunRequest, sizes: SliceSizes, signal: A
     open = false;
   };
   try {
-    const physical = lower(plan, { distinct: request.distinct, reifiers: request.rdf === '1.2' });
+    const physical = lower(plan, request.distinct);
     const scansOfSlices = await slicePlan(plan, async (scan, position, group) => {
       if (obstaclesOf(physical, group, 'workers').length > 0) return [];
       const { source } = scan;

@@ -2,12 +2,13 @@
 import type { Plan } from '../../plan/plan.ts';
 import { type MemoryBudget, ReservedBudget } from '../distinct/distinct.ts';
 import { withKeys } from '../execute/file-keys.ts';
+import type { StatementSink } from '../execute/outputs.ts';
 import { executeScans, type ScansResult } from '../execute/scans.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import type { RunHooks, RunRequest } from '../request.ts';
 import { GroupTables, mapsAlone } from './group.ts';
-import { LineSender } from './line-sender.ts';
 import type { FromMapper, SharedGroup, ToMapper, Unit } from './messages.ts';
+import { TextSender } from './text-sender.ts';
 
 export interface MapperOptions {
   readonly digest: string;
@@ -23,7 +24,8 @@ export class Mapper {
   readonly #options: MapperOptions;
   readonly #send: (message: FromMapper, transfer?: ArrayBuffer[]) => void;
   readonly #hooks: RunHooks;
-  readonly #lines: LineSender;
+  readonly #sender: TextSender;
+  #sink: StatementSink;
   readonly #groups = new Map<number, GroupTables>();
   /** What was undecided has been stored. */
   #stored: () => void = () => undefined;
@@ -44,7 +46,8 @@ export class Mapper {
       reject: (rejection) => send({ kind: 'rejection', rejection }),
       loss: () => send({ kind: 'loss' }),
     };
-    this.#lines = new LineSender((bytes) => send({ kind: 'lines', bytes }, [bytes.buffer as ArrayBuffer]));
+    this.#sender = new TextSender((bytes, output) => send({ kind: 'text', bytes, output }, [bytes.buffer as ArrayBuffer]));
+    this.#sink = this.#sender;
   }
 
   /** @throws Fault the first one of a record or a document, which ends the run */
@@ -56,9 +59,12 @@ export class Mapper {
         this.#maps = mapsAlone(this.#prepared.plan);
         for (const tables of this.#groups.values()) tables.number(this.#maps);
         return;
+      case 'forms':
+        this.#sink = { forms: message.forms, write: (text, output) => this.#sender.write(text, output) };
+        return;
       case 'written':
         if (message.buffer === undefined) this.#stored();
-        else this.#lines.free(message.buffer);
+        else this.#sender.free(message.buffer);
         return;
       case 'build': {
         const built = await this.#tablesOf(message.group).build(this.#prepared, this.#request, message.group);
@@ -89,16 +95,16 @@ export class Mapper {
     const own = new ReservedBudget(0, budget);
     const { group, scans } = unit;
     let result: ScansResult;
-    if (group === undefined) result = await executeScans(this.#request, this.#prepared, scans, this.#lines, this.#hooks, { budget: own });
+    if (group === undefined) result = await executeScans(this.#request, this.#prepared, scans, this.#sink, this.#hooks, { budget: own });
     else {
       const tables = this.#tablesOf(group);
       const prepared = { ...this.#prepared, plan: this.#maps };
       const shared = { ...tables.shared, budget: own };
-      result = await executeScans(this.#sliceOf(unit), prepared, scans, this.#lines, this.#hooks, shared);
+      result = await executeScans(this.#sliceOf(unit), prepared, scans, this.#sink, this.#hooks, shared);
       await tables.sender.flush();
     }
     own.release();
-    await this.#lines.flush();
+    await this.#sender.flush();
     return result;
   }
 

@@ -1,6 +1,7 @@
 /** Messages between the thread that writes a run's output and the threads that map. */
 import type { FaultData } from '../../core/fault.ts';
 import type { Packed } from '../../core/secret.ts';
+import type { TextForm } from '../../sinks/sink.ts';
 import type { FoundKeys } from '../execute/file-keys.ts';
 import type { ScansResult } from '../execute/scans.ts';
 import type { JoinReport, Progress, Rejection, RunRequest, SliceScan } from '../request.ts';
@@ -46,6 +47,8 @@ export interface BuiltSides {
 }
 
 export type ToMapper =
+  /** What the units behind this write: `StatementSink.forms`. */
+  | { readonly kind: 'forms'; readonly forms: readonly (TextForm | undefined)[] }
   /** What `findKeyedMaps` has found: units behind this compare no subjects where there is a key. */
   | { readonly kind: 'keys'; readonly keys: FoundKeys }
   /** Fill the join indexes of a group. */
@@ -53,15 +56,15 @@ export type ToMapper =
   | { readonly kind: 'unit'; readonly unit: Unit }
   /** All units of a group have been executed. */
   | { readonly kind: 'drop'; readonly group: number }
-  /** The lines have been written, and the buffer is free; undefined: what was undecided has been stored. */
+  /** The text has been written, and the buffer is free; undefined: what was undecided has been stored. */
   | { readonly kind: 'written'; readonly buffer: ArrayBuffer | undefined };
 
 export type ToThread = ToMapper | { readonly kind: 'end' };
 
 export type FromMapper =
   | ({ readonly kind: 'built' } & BuiltSides)
-  /** One-byte text: whole lines. */
-  | { readonly kind: 'lines'; readonly bytes: Uint8Array }
+  /** One-byte text of an output: pieces that stand for themselves. */
+  | { readonly kind: 'text'; readonly bytes: Uint8Array; readonly output: number }
   /** One-byte text: what no table of the group could decide, see `Undecided`. */
   | { readonly kind: 'undecided'; readonly group: number; readonly lines: string; readonly subjects: string }
   | { readonly kind: 'progress'; readonly progress: Progress }

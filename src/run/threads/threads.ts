@@ -5,11 +5,12 @@ import { resourceLimits, type WorkerOptions } from 'node:worker_threads';
 import { atMost, LinkedAbort } from '../../core/abort.ts';
 import { Fault, type FaultData } from '../../core/fault.ts';
 import { packSecrets } from '../../core/secret.ts';
+import { addKept } from '../compile/output.ts';
 import { MemoryBudget, SharedBudget } from '../distinct/distinct.ts';
 import { SharedMemory } from '../distinct/shared.ts';
 import { spillName } from '../distinct/spill.ts';
 import type { FoundKeys } from '../execute/file-keys.ts';
-import type { LineSink } from '../execute/outputs.ts';
+import { type Outputs, openTexts } from '../execute/outputs.ts';
 import type { ScansResult } from '../execute/scans.ts';
 import { isParquet } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
@@ -87,9 +88,9 @@ export class RunThreads {
   #reject: (error: unknown) => void = () => undefined;
   readonly #cancel = (): void => this.#reject(cancelled());
   /** Buffers that wait to be written. */
-  #full: { readonly thread: MappingThread; readonly bytes: Uint8Array }[] = [];
+  #full: { readonly thread: MappingThread; readonly bytes: Uint8Array; readonly output: number }[] = [];
   /** Of `execute`. */
-  #sink: LineSink | undefined;
+  #outputs: Outputs | undefined;
   #rejected = 0;
   /** Records of which statements were left out. */
   #losses = 0;
@@ -141,8 +142,9 @@ export class RunThreads {
    * @param keys of `findKeyedMaps`, or what looks for them while threads map
    * @throws Fault the first one of any thread
    */
-  async execute(keys: FoundKeys | KeySearch, sink: LineSink): Promise<readonly ScansResult[]> {
-    this.#sink = sink;
+  async execute(keys: FoundKeys | KeySearch, outputs: Outputs): Promise<readonly ScansResult[]> {
+    this.#outputs = outputs;
+    for (const thread of this.#threads) thread.send({ kind: 'forms', forms: outputs.forms });
     const stop = new LinkedAbort([this.#hooks.signal]);
     const begun = this.#begin(keys, stop.signal);
     try {
@@ -154,7 +156,7 @@ export class RunThreads {
       await begun;
     }
     await this.#writing;
-    const results = this.#merged(await this.#drain(sink));
+    const results = this.#merged(await this.#drain(outputs));
     await this.#close();
     return results;
   }
@@ -261,8 +263,8 @@ export class RunThreads {
         this.#losses++;
         this.#checkRejected();
         return;
-      case 'lines':
-        this.#full.push({ thread, bytes: message.bytes });
+      case 'text':
+        this.#full.push({ thread, bytes: message.bytes, output: message.output });
         if (this.#full.length === 1) this.#write(() => this.#writeFull());
         return;
       case 'undecided':
@@ -282,9 +284,11 @@ export class RunThreads {
   async #writeFull(): Promise<void> {
     const full = this.#full;
     this.#full = [];
-    const sink = this.#sink as LineSink;
-    if (sink.writeBytes !== undefined) await sink.writeBytes(full.map(({ bytes }) => bytes));
-    else for (const { bytes } of full) await sink.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'));
+    const outputs = this.#outputs as Outputs;
+    for (const output of outputs.forms.keys()) {
+      const buffers = full.flatMap((one) => (one.output === output ? [one.bytes] : []));
+      if (buffers.length > 0) await outputs.writeBytes(buffers, output);
+    }
     for (const { thread, bytes } of full) thread.send({ kind: 'written', buffer: bytes.buffer as ArrayBuffer });
   }
 
@@ -372,22 +376,27 @@ export class RunThreads {
     new SharedMemory(group.memory, this.#budget).release();
   }
 
-  /** Writes the statements that were undecided, and returns their number. */
-  async #drain(sink: LineSink): Promise<number> {
-    let count = 0;
+  /** Writes the statements that were undecided, and returns their numbers by output. */
+  async #drain(outputs: Outputs): Promise<readonly number[]> {
+    const texts = await openTexts(outputs.forms, this.#prepared.plan.targets.length);
+    const write = async (): Promise<void> => {
+      for (const [output, one] of texts.entries()) {
+        const text = one.take();
+        if (text !== '') await outputs.write(text, output);
+      }
+    };
     for (const undecided of this.#undecided.values()) {
       for await (const batch of undecided.drain(new MemoryBudget(this.#request.memoryBudgetBytes))) {
-        const text = batch.join('');
-        for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
-        if (text !== '') await sink.write(text);
+        for (const lines of batch) addKept(texts, lines);
+        await write();
         if (this.#hooks.signal?.aborted) throw cancelled();
       }
     }
-    return count;
+    return texts.map(({ statements }) => statements);
   }
 
-  /** @param drained number of statements that no thread has counted */
-  #merged(drained: number): readonly ScansResult[] {
+  /** @param drained numbers of statements that no thread has counted, by output */
+  #merged(drained: readonly number[]): readonly ScansResult[] {
     const results = this.#results.toSorted((a, b) => a.index - b.index).map(({ result }) => result);
     const faults = [...commonFaults(results.map(({ unmatched }) => unmatched))];
     const places = new Set(faults.map(({ place }) => JSON.stringify(place)));
@@ -397,7 +406,18 @@ export class RunThreads {
     // Those of which the rows feed triples maps as well were counted there.
     const counted = new Set(results.flatMap(({ joins }) => joins?.map(({ id }) => id) ?? []));
     const joins = [...this.#joinsOfSides.values()].filter(({ id }) => !counted.has(id));
-    const rest: ScansResult = { records: 0, quads: drained, rejected: 0, bytesRead: 0, bytesSpilled, triplesMaps: [], joins, warnings };
+    const quads = drained.reduce((sum, count) => sum + count, 0);
+    const rest: ScansResult = {
+      records: 0,
+      quads,
+      statements: drained,
+      rejected: 0,
+      bytesRead: 0,
+      bytesSpilled,
+      triplesMaps: [],
+      joins,
+      warnings,
+    };
     return [...results.map((result) => ({ ...result, warnings: [], unmatched: undefined })), rest];
   }
 

@@ -145,8 +145,7 @@ class Divider {
 
   /** Of small runs, nothing is asked of it. */
   get #physical(): PhysicalPlan {
-    const { distinct, rdf } = this.#request;
-    this.#lowered ??= lower(this.#plan, { distinct, reifiers: rdf === '1.2' });
+    this.#lowered ??= lower(this.#plan, this.#request.distinct);
     return this.#lowered;
   }
 

@@ -207,7 +207,8 @@ export function runsOverDatabases(servers: readonly Server[]): void {
     });
 
     test('joins no rows by a text that means null', async () => {
-      const { lines } = await run(`@prefix rml: <http://w3id.org/rml/> . @prefix d2rq: <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#> .
+      const { lines } =
+        await run(`@prefix rml: <http://w3id.org/rml/> . @prefix d2rq: <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#> .
   <#db> a d2rq:Database ; d2rq:jdbcDSN "${server.jdbcUrl}" ; rml:null "1" .
   <#Person> rml:logicalSource [ rml:source <#db> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "person" ] ;
     rml:subjectMap [ rml:template "http://e/{id}" ] ;

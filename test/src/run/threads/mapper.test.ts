@@ -60,7 +60,7 @@ async function mapped(ids: readonly string[], told: number, isFound: boolean): P
     const prepared = await prepareRun(request, undefined);
     const options = { digest: prepared.digest, snapshots: {}, budget: new SharedBudget(request.memoryBudgetBytes, buffer) };
     const receive = (message: FromMapper): void => {
-      if (message.kind !== 'lines') return;
+      if (message.kind !== 'text') return;
       statements.push(...Buffer.from(message.bytes).toString('latin1').split('\n').slice(0, -1));
       void mapper.receive({ kind: 'written', buffer: message.bytes.buffer as ArrayBuffer });
     };

@@ -1,0 +1,94 @@
+/** The statements of an output, as text of its format, in the order in which they are made. */
+import type { WriteStatement } from '../../sinks/formats/conversion.ts';
+import type { StatementPattern, StatementWriter } from '../../sinks/formats/format.ts';
+
+/** Writes quoted triples in RDF 1.2: `execute/reified-lines.ts`. */
+export interface Reifier {
+  /** The line in RDF 1.2, behind those of its reifiers that are new. @param mark of the output */
+  rewrite(line: string, mark: string): readonly string[];
+}
+
+/** Statements that have all but the subject and the object's value in common. */
+export interface OutputPattern {
+  readonly output: OutputText;
+  /** Between the subject and the object's value in N-Quads, and behind it: with a space in front, and the line feed. */
+  readonly lead: string;
+  readonly tail: string;
+  /** undefined: the statement is written as this line. */
+  readonly write: WriteStatement | undefined;
+}
+
+export class OutputText {
+  /** What was made since `take`. */
+  text = '';
+  /** Number of statements. */
+  statements = 0;
+  /** In front of a line that is kept as text elsewhere: says which output it is for. The output of the run has none. */
+  readonly mark: string;
+  /** undefined: N-Quads. */
+  readonly #writer: StatementWriter | undefined;
+  /** undefined: no rule is reified. */
+  readonly #reifier: Reifier | undefined;
+
+  /** @param number 0: the output of the run; n: its n-th target */
+  constructor(number: number, writer: StatementWriter | undefined, reifier: Reifier | undefined) {
+    this.mark = number === 0 ? '' : `${number} `;
+    this.#writer = writer;
+    this.#reifier = reifier;
+  }
+
+  /** @param reified of `RulePlan` */
+  pattern(pattern: StatementPattern, reified: boolean): OutputPattern {
+    const { predicate, before, after, graph } = pattern;
+    const lead = ` ${predicate} ${before}`;
+    const tail = `${after}${graph === '' ? '' : ` ${graph}`} .\n`;
+    const write: WriteStatement | undefined =
+      reified && this.#reifier !== undefined
+        ? (subject, value) => this.#converted(subject + lead + value + tail)
+        : this.#writer?.pattern(pattern);
+    return { output: this, lead, tail, write };
+  }
+
+  /** What is written of a statement now. It is the next that comes to `text`. */
+  textOf({ lead, tail, write }: Omit<OutputPattern, 'output'>, subject: string, value: string): string {
+    this.statements++;
+    return write === undefined ? subject + lead + value + tail : write(subject, value);
+  }
+
+  /** A statement as a line. */
+  addLine(line: string): void {
+    this.statements++;
+    this.text += this.#converted(line);
+  }
+
+  /** What was made, as a piece that stands for itself. */
+  take(): string {
+    const text = this.#writer === undefined ? this.text : this.text + this.#writer.close();
+    this.text = '';
+    return text;
+  }
+
+  #converted(line: string): string {
+    let lines = line;
+    if (this.#reifier !== undefined) {
+      const made = this.#reifier.rewrite(line, this.mark);
+      this.statements += made.length - 1;
+      lines = made.join('');
+    }
+    return this.#writer === undefined ? lines : this.#writer.lines(lines);
+  }
+}
+
+/** Adds lines that were kept, each with the mark of its output. */
+export function addKept(outputs: readonly OutputText[], lines: string): void {
+  for (let from = 0; from < lines.length; ) {
+    const end = lines.indexOf('\n', from) + 1;
+    const start = isDigit(lines.charCodeAt(from)) ? lines.indexOf(' ', from) + 1 : from;
+    const number = start === from ? 0 : Number(lines.slice(from, start));
+    (outputs[number] as OutputText).addLine(lines.slice(start, end));
+    from = end;
+  }
+}
+
+/** No line of N-Quads begins with one. */
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
