@@ -11,7 +11,7 @@ import { plainLabels } from '../../../support/read-rdf.ts';
 
 export type Changes = Partial<RunRequest> & Pick<RunRequest, 'mappings' | 'workingDirectory'>;
 
-const requestOf = (changes: Changes, spillDirectory: string): RunRequest => ({
+export const requestOf = (changes: Changes, spillDirectory: string): RunRequest => ({
   ...RUN_DEFAULTS,
   runId: 'random',
   inputs: [],

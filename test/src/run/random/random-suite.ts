@@ -14,6 +14,7 @@ import type { Flaw, RunReport, RunRequest } from '../../../../src/run/request.ts
 import { executeRun } from '../../../../src/run/run.ts';
 import { sliceRun } from '../../../../src/run/slices/slices.ts';
 import { plainLabels } from '../../../support/read-rdf.ts';
+import { expectSameIn, formatOf } from './equalities/written.ts';
 import { evaluate, type Outcome, outcomeOf, type Policies } from './evaluator.ts';
 import { document, fileName, invent, type RandomMapping, turtle, withInvalid, withTargets } from './mapping.ts';
 
@@ -67,6 +68,8 @@ async function runInSlices(request: RunRequest, inputs: number): Promise<readonl
 const same = (mapping: RandomMapping): RandomMapping => mapping;
 
 let cuts = 0;
+/** Runs in other formats that were not refused. */
+let written = 0;
 
 /** Writes the mapping and its sources. */
 function requestOf(mapping: RandomMapping): RunRequest {
@@ -97,9 +100,15 @@ async function compare(seed: number, rows: number, change: (mapping: RandomMappi
     cuts++;
     expect([...sliced].sort()).toEqual(expected);
   }
+  const format = formatOf(seed);
+  for (const memoryBudgetBytes of [RUN_DEFAULTS.memoryBudgetBytes, 0])
+    if (await expectSameIn(format, { ...request, memoryBudgetBytes, keyBytes: 0, threads: 1 })) written++;
   if (seed % THREADED_SEEDS !== 0) return;
-  for (const [threads, memoryBudgetBytes] of THREADS)
-    expect((await run({ ...request, threads, memoryBudgetBytes, threadBytes: 400, keyBytes: 0 })).sort()).toEqual(expected);
+  for (const [threads, memoryBudgetBytes] of THREADS) {
+    const threaded = { ...request, threads, memoryBudgetBytes, threadBytes: 400, keyBytes: 0 };
+    expect((await run(threaded)).sort()).toEqual(expected);
+    for (const one of ['trig', 'jsonld'] as const) if (await expectSameIn(one, threaded)) written++;
+  }
 }
 
 // ---------------------------------------------------------------- values of which no valid term can be made
@@ -246,6 +255,7 @@ export function randomMappings(few: readonly number[], thousands: readonly numbe
     // More subjects than a table holds without a budget: nothing is decided in memory.
     test.each(thousands)('seed %d, thousands of rows', (seed) => compare(seed, 3000));
 
+import { expectSameIn, formatOf } from './equalities/written.ts';
     test.each(few)('seed %d, with invalid values', (seed) => compareInvalid(seed, 12));
     test.each(few)('seed %d, with invalid values and logical targets', (seed) =>
       compareInvalid(seed, 12, (mapping) => withTargets(mapping, seed)),

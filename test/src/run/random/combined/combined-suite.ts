@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../../../src/core/fault.ts';
 import { Random } from '../../../../support/random.ts';
-import { type Changes, linesOf, linesOfSlices, withoutLabels } from '../engine.ts';
+import { type Changes, linesOf, linesOfSlices, requestOf, withoutLabels } from '../engine.ts';
+import { expectSameIn, formatOf } from '../equalities/written.ts';
 import { COLUMNS, CSV, changesOf, type Databases, FORMATS, openDatabases, type Row, rowsOf, TABLES, type Tables } from '../formats.ts';
 import { isBroken, mappingOf, rowsOfView, textOf, viewColumns, viewOf } from './mapping.ts';
 
@@ -30,7 +31,7 @@ export function combinedModules(seeds: readonly number[], threaded: (seed: numbe
       rmSync(directory, { recursive: true, force: true });
     });
 
-    const counts = { statements: 0, faults: 0, refused: 0, sliced: 0, gathers: 0, quoted: 0, threaded: 0, large: 0 };
+    const counts = { statements: 0, faults: 0, refused: 0, sliced: 0, gathers: 0, quoted: 0, threaded: 0, large: 0, written: 0 };
 
     test.each(seeds)('seed %d', async (seed) => {
       const random = new Random(seed);
@@ -99,6 +100,12 @@ export function combinedModules(seeds: readonly number[], threaded: (seed: numbe
         await check('in threads', { threads: 3, threadBytes: 300, keyBytes: 0 });
         counts.threaded++;
       }
+      for (const rdf of ['star', '1.2'] as const) {
+        const written = await expectSameIn(formatOf(seed), { ...requestOf(changes, join(directory, 'spill')), threads: 1, rdf });
+        if (written) counts.written++;
+        if (threaded(seed))
+          await expectSameIn('trig', { ...requestOf(changes, join(directory, 'spill')), threads: 3, threadBytes: 300, rdf });
+      }
       const slices = await linesOfSlices(changes, { rows: 7, bytes: 200 });
       if (slices !== undefined) {
         counts.sliced++;
@@ -116,11 +123,11 @@ export function combinedModules(seeds: readonly number[], threaded: (seed: numbe
 
     test('are of all kinds', () => {
       if (seeds.length < 20) return;
-      const { statements, faults, refused, sliced, gathers, quoted, large } = counts;
+      const { statements, faults, refused, sliced, gathers, quoted, large, written } = counts;
       expect(statements).toBeGreaterThan(10 * seeds.length);
       expect(large).toBeLessThan(seeds.length / 8);
       expect(refused).toBeLessThan(seeds.length / 4);
-      for (const many of [faults, gathers, quoted, sliced]) expect(many).toBeGreaterThan(seeds.length / 50);
+      for (const many of [faults, gathers, quoted, sliced, written]) expect(many).toBeGreaterThan(seeds.length / 50);
     });
   });
 }

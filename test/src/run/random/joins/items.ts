@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { Random } from '../../../../support/random.ts';
-import { type Changes, linesOf } from '../engine.ts';
+import { type Changes, linesOf, requestOf } from '../engine.ts';
+import { expectSameIn } from '../equalities/written.ts';
 
 /** The first members are texts, null or missing; the others are arrays. */
 export const SINGLE = 3;
@@ -110,5 +111,11 @@ export function itemsDirectory() {
     writeMapping: (text: string): void => writeFileSync(join(directory, 'mapping.ttl'), text),
     run: (changes: Partial<Changes>): Promise<string[]> =>
       linesOf({ mappings: [join(directory, 'mapping.ttl')], workingDirectory: directory, ...changes }),
+    /** Whether the format does not refuse it. */
+    expectSameIn: (format: Parameters<typeof expectSameIn>[0], changes: Partial<Changes>): Promise<boolean> =>
+      expectSameIn(
+        format,
+        requestOf({ mappings: [join(directory, 'mapping.ttl')], workingDirectory: directory, ...changes }, join(directory, 'spill')),
+      ),
   };
 }

@@ -14,6 +14,7 @@ import { share, sharedTest } from '../../../../support/jest/extent.ts';
 import { inRdf12 } from '../../../../support/quoted-triples.ts';
 import { seeds } from '../../../../support/random.ts';
 import { plainLabels } from '../../../../support/read-rdf.ts';
+import { formatOf } from '../equalities/written.ts';
 import { escaped } from '../texts.ts';
 import {
   dice,
@@ -250,6 +251,7 @@ async function compare(seed: number, records: number): Promise<void> {
       expect([...new Set(await directory.run({ memoryBudgetBytes, distinct: false }))].sort()).toEqual(expected);
       expect((await directory.run({ memoryBudgetBytes, rdf: '1.2' })).sort()).toEqual(expectedIn12);
       expect([...new Set(await directory.run({ memoryBudgetBytes, rdf: '1.2', distinct: false }))].sort()).toEqual(expectedIn12);
+      for (const rdf of ['star', '1.2'] as const) await directory.expectSameIn(formatOf(seed), { memoryBudgetBytes, rdf, threads: 1 });
     }
   }
 }
