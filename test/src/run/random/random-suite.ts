@@ -254,13 +254,13 @@ export function randomMappings(few: readonly number[], thousands: readonly numbe
     test.each(few)('seed %d, with logical targets', (seed) => compare(seed, 12, (mapping) => withTargets(mapping, seed)));
     // More subjects than a table holds without a budget: nothing is decided in memory.
     test.each(thousands)('seed %d, thousands of rows', (seed) => compare(seed, 3000));
-
-import { expectSameIn, formatOf } from './equalities/written.ts';
     test.each(few)('seed %d, with invalid values', (seed) => compareInvalid(seed, 12));
     test.each(few)('seed %d, with invalid values and logical targets', (seed) =>
       compareInvalid(seed, 12, (mapping) => withTargets(mapping, seed)),
     );
     test.each(thousands)('seed %d, with invalid values in thousands of rows', (seed) => compareInvalid(seed, 3000));
+
+    test('some of them are written in other formats', () => expect(written).toBeGreaterThan(few.length / 3));
 
     test('some of them are cut into slices, end the run, reject records, and lose statements alone', () => {
       expect(cuts).toBeGreaterThan(few.length / 30);
