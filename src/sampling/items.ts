@@ -1,11 +1,11 @@
 /** Single items of a list of JSON, JSON Lines or XML, from any position on, or with a certain value. */
 import { Fault } from '../core/fault.ts';
-import { FORMATS } from '../core/input/formats.ts';
 import { redact } from '../core/redact.ts';
 import { fromBytes } from '../core/text.ts';
 import { type Accessor, TypedValue } from '../core/value.ts';
 import { beginningOf } from '../infer/fields.ts';
-import { readerOf } from '../sources/formats.ts';
+import { openDocument } from '../sources/formats.ts';
+import type { ReadOptions } from '../sources/source.ts';
 import { openInput } from '../storage/open.ts';
 import type { FieldsAccess } from './fields.ts';
 
@@ -54,7 +54,7 @@ const MOST_ITEMS = 20;
  */
 export async function sampleItems(question: ItemsQuestion, access: FieldsAccess, until: number): Promise<ItemsAnswer> {
   const { location, format, namespaces = {}, iterator, references, from, find, nulls = [] } = question;
-  const { workingDirectory, reach, limits, web, maxRecordBytes, files } = access;
+  const { workingDirectory, reach, limits, web, maxRecordBytes } = access;
   const over = new AbortController();
   // A list may end far before its document, and a server may be slow: nothing comes then that would tell the time.
   const timer = setTimeout(() => over.abort(new Fault('run/cancelled', 'The time is over')), Math.max(0, until - Date.now()));
@@ -63,19 +63,9 @@ export async function sampleItems(question: ItemsQuestion, access: FieldsAccess,
   let input: Awaited<ReturnType<typeof openInput>> | undefined;
   try {
     input = await openInput(location, { workingDirectory, reach, limits, web, s3: web.s3, signal: over.signal });
-    const open = await readerOf(FORMATS[format].formulation, format);
-    const options = {
-      name: redact(location),
-      dialect: 'rml',
-      nulls,
-      encoding: undefined,
-      namespaces,
-      maxRecordBytes,
-      files,
-      promptly: true,
-      jsonLines: format === 'jsonl',
-    } as const;
-    const scan = await open(input.bytes, [{ iterator, references, origin: '' }], options);
+    const common = { name: redact(location), dialect: 'rml', nulls, encoding: undefined, maxRecordBytes, promptly: true } as const;
+    const options: ReadOptions = format === 'xml' ? { ...common, format, namespaces } : { ...common, format };
+    const scan = await openDocument(input.bytes, [{ iterator, references, origin: '' }], options);
     try {
       const accessors = references.map((reference) => scan.accessor(0, reference));
       const wanted = find?.toLowerCase();

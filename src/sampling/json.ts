@@ -3,12 +3,12 @@ import { Fault } from '../core/fault.ts';
 import { hasContent, type JsonBeginning, JsonBeginningError, readJson, readJsonSequence } from '../infer/json-beginning.ts';
 import type { DocumentSample } from '../infer/sample.ts';
 import { toUtf8 } from '../sources/encoding.ts';
-import type { ReadOptions } from '../sources/source.ts';
+import type { TextOptions } from '../sources/source.ts';
 import { beginningOf, type Ending, faultBehind } from './beginning.ts';
 import type { SampleOptions } from './options.ts';
 
 type Sampled = Pick<DocumentSample, 'root' | 'isWhole' | 'fault'>;
-type Options = Pick<SampleOptions, 'records' | 'bytes' | 'encoding'> & Ending & Pick<ReadOptions, 'served'>;
+type Options = Pick<SampleOptions, 'records' | 'bytes' | 'encoding'> & Ending & Pick<TextOptions, 'served'>;
 type Read = (text: string, isWhole: boolean, items: number) => JsonBeginning;
 
 /** @throws Fault source/malformed, source/encoding */

@@ -4,14 +4,14 @@ import { fromBytes } from '../core/text.ts';
 import { TypedValue, XSD } from '../core/value.ts';
 import type { DocumentSample, Tree } from '../infer/sample.ts';
 import { ForeignValue, foreignValue } from '../sources/json/text.ts';
-import type { ReadOptions } from '../sources/source.ts';
+import type { ParquetOptions } from '../sources/source.ts';
 import { type Ending, endOfRows } from './beginning.ts';
 import type { SampleOptions } from './options.ts';
 
 /** @throws Fault those of the reader */
 export async function sampleParquet(
   bytes: AsyncIterable<Uint8Array>,
-  read: ReadOptions,
+  read: ParquetOptions,
   options: Pick<SampleOptions, 'records'> & Ending,
 ): Promise<Pick<DocumentSample, 'root' | 'isWhole' | 'notes' | 'fault'>> {
   const { records, signal } = options;

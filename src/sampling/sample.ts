@@ -1,10 +1,11 @@
 /** Reads the beginning of an input as a tree, for the inference of a mapping. */
 import { Fault } from '../core/fault.ts';
-import { undeclaredQuote } from '../core/input/csv-dialect.ts';
-import { FORMATS, hasTypedColumns, type InputFormat, isWorkbook, splitSheet } from '../core/input/formats.ts';
+import { DEFAULT_DELIMITER, undeclaredQuote } from '../core/input/csv-dialect.ts';
+import { delimiterOf, FORMATS, hasTypedColumns, type InputFormat, isWorkbook, splitSheet } from '../core/input/formats.ts';
 import { redact } from '../core/redact.ts';
 import type { DocumentSample } from '../infer/sample.ts';
-import type { ReadOptions } from '../sources/source.ts';
+import { readerOf } from '../sources/formats.ts';
+import type { Served, WorkbookOptions } from '../sources/source.ts';
 import { inputFormat } from '../storage/input-format.ts';
 import { openInput, rangesOf } from '../storage/open.ts';
 import { fileNameOf } from '../storage/url.ts';
@@ -57,7 +58,7 @@ export async function readSample(url: string, path: string, options: SampleOptio
     const name = redact(url);
     if (options.encoding !== undefined && hasTypedColumns(format))
       throw new Fault('config/invalid', `An encoding is for text, and ${name} is ${format.toUpperCase()}`);
-    const ranges = format === 'parquet' ? await rangesOf(document, access) : undefined;
+    const ranges = readerOf(format).readsRanges === true ? await rangesOf(document, access) : undefined;
     const served =
       input.mediaType === undefined && input.charset === undefined ? undefined : { mediaType: input.mediaType, charset: input.charset };
     const sample = await sampleOf(
@@ -77,8 +78,7 @@ const tooSlow = (name: string): Fault =>
 
 interface Opened {
   readonly bytes: AsyncIterable<Uint8Array>;
-  readonly served: ReadOptions['served'];
-  /** Of Parquet. */
+  readonly served: Served | undefined;
   readonly ranges: Awaited<ReturnType<typeof rangesOf>>;
   readonly format: InputFormat;
   /** What the mapping is to call it, and messages. */
@@ -94,42 +94,33 @@ async function sampleOf(
   options: SampleOptions,
 ): Promise<DocumentSample> {
   const { formulation } = FORMATS[format];
-  const { encoding } = options;
+  const { encoding, dialect, nulls = dialect === 'rml' ? [''] : [], maxRecordBytes, files } = options;
   const source = { path, encoding, formulation, isWorkbook: isWorkbook(format), namespaces: new Map<string, string>() };
   const sampled = { source, name: title, notes: [] };
+  const common = { name, dialect, nulls, maxRecordBytes };
+  const asServed = served === undefined ? {} : { served };
   switch (format) {
     case 'json':
-      return { ...sampled, ...(await sampleJson(bytes, name, { ...options, ...(served && { served }) })) };
+      return { ...sampled, ...(await sampleJson(bytes, name, { ...options, ...asServed })) };
     case 'jsonl':
-      return { ...sampled, ...(await sampleJsonSequence(bytes, name, { ...options, ...(served && { served }) })) };
-    case 'parquet': {
-      const read = { ...readOptions(name, undefined, undefined, options), ...(ranges === undefined ? {} : { ranges }) };
-      return { ...sampled, ...(await sampleParquet(bytes, read, options)) };
-    }
+      return { ...sampled, ...(await sampleJsonSequence(bytes, name, { ...options, ...asServed })) };
     case 'xml': {
-      const { namespaces, ...rest } = await sampleXml(bytes, name, { ...options, ...(served && { served }) });
+      const { namespaces, ...rest } = await sampleXml(bytes, name, { ...options, ...asServed });
       return { ...sampled, ...rest, source: { ...source, namespaces } };
     }
-    default: {
-      if (isWorkbook(format)) {
-        let sheets: readonly string[] = [];
-        const read: ReadOptions = {
-          ...readOptions(name, {}, sheet, options),
-          onSheets: (names) => {
-            sheets = names;
-          },
-        };
-        const table = await sampleTable(bytes, format, read, options);
-        return { ...sampled, ...table, sheets };
-      }
+    case 'parquet': {
+      const read = { ...common, format, csv: {}, naturalDatatypes: true, files, ...(ranges === undefined ? {} : { ranges }) };
+      return { ...sampled, ...(await sampleParquet(bytes, read, options)) };
+    }
+    case 'csv':
+    case 'tsv': {
       const peeked = new PeekedBytes(bytes);
-      const usual = format === 'tsv' ? '\t' : ',';
-      const delimiter = options.delimiter ?? (format === 'tsv' ? usual : delimiterOfHead(await peeked.head()));
+      const usual = delimiterOf(format) ?? DEFAULT_DELIMITER;
+      const delimiter = options.delimiter ?? delimiterOf(format) ?? delimiterOfHead(await peeked.head());
       const { quote = undeclaredQuote({ delimiter }) && quoteOfTabbed(await peeked.head()) } = options;
       const csv = { delimiter, ...(quote === undefined ? {} : { quoteChar: quote }) };
-      const read = { ...readOptions(name, csv, undefined, options), ...(served && { served }) };
       const title = titleOfHead(await peeked.head());
-      const table = await sampleTable(peeked.all(), format, read, options);
+      const table = await sampleTable(peeked.all(), { ...common, format, encoding, csv, ...asServed }, options);
       const notes = title === undefined ? table.notes : [...table.notes, titleNote(title)];
       return {
         ...sampled,
@@ -142,21 +133,23 @@ async function sampleOf(
         },
       };
     }
+    default: {
+      let sheets: readonly string[] = [];
+      const read: WorkbookOptions = {
+        ...common,
+        format,
+        naturalDatatypes: true,
+        files,
+        ...(sheet === undefined ? {} : { sheet }),
+        onSheets: (names) => {
+          sheets = names;
+        },
+      };
+      const table = await sampleTable(bytes, read, options);
+      return { ...sampled, ...table, sheets };
+    }
   }
 }
-
-const readOptions = (name: string, csv: ReadOptions['csv'], sheet: string | undefined, options: SampleOptions): ReadOptions => ({
-  name,
-  dialect: options.dialect,
-  nulls: options.nulls ?? (options.dialect === 'rml' ? [''] : []),
-  encoding: options.encoding,
-  namespaces: {},
-  csv: csv ?? {},
-  naturalDatatypes: true,
-  files: options.files,
-  maxRecordBytes: options.maxRecordBytes,
-  ...(sheet === undefined ? {} : { sheet }),
-});
 
 function titleNote({ rows, delimiter }: { readonly rows: number; readonly delimiter: string }): string {
   const above = rows === 1 ? 'The first row looks like a title' : `The first ${rows} rows look like titles`;

@@ -1,10 +1,9 @@
 /** The first rows of CSV and of sheets. */
 import { Fault } from '../core/fault.ts';
-import type { InputFormat } from '../core/input/formats.ts';
 import { fromBytes } from '../core/text.ts';
 import { type Accessor, TypedValue, type Values } from '../core/value.ts';
 import type { DocumentSample, Members, Tree } from '../infer/sample.ts';
-import { readerOf } from '../sources/formats.ts';
+import { openDocument } from '../sources/formats.ts';
 import type { ReadOptions } from '../sources/source.ts';
 import { type Ending, endOfRows } from './beginning.ts';
 import type { SampleOptions } from './options.ts';
@@ -12,16 +11,14 @@ import type { SampleOptions } from './options.ts';
 /** @throws Fault those of the reader; source/type — the format has no columns */
 export async function sampleTable(
   bytes: AsyncIterable<Uint8Array>,
-  format: InputFormat,
   read: ReadOptions,
   options: Pick<SampleOptions, 'records'> & Ending,
 ): Promise<Pick<DocumentSample, 'root' | 'columns' | 'isWhole' | 'notes' | 'fault'>> {
   const { records, signal } = options;
-  const open = await readerOf('csv', format);
-  const scan = await open(bytes, [{ iterator: undefined, references: [], origin: '' }], read);
+  const scan = await openDocument(bytes, [{ iterator: undefined, references: [], origin: '' }], read);
   try {
     if (scan.columns === undefined)
-      throw new Fault('source/type', `The columns of ${format} cannot be listed`, { place: { input: read.name } });
+      throw new Fault('source/type', `The columns of ${read.format} cannot be listed`, { place: { input: read.name } });
     const { names, notes } = referable(scan.columns());
     const accessors = names.map((name): [string, Accessor] => [name, scan.accessor(0, name)]);
     const root: Members[] = [];

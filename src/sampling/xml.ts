@@ -2,7 +2,7 @@
 import { fromBytes } from '../core/text.ts';
 import type { DocumentSample, Members, Tree } from '../infer/sample.ts';
 import { toUtf8 } from '../sources/encoding.ts';
-import type { ReadOptions } from '../sources/source.ts';
+import type { TextOptions } from '../sources/source.ts';
 import { declaredEncoding } from '../sources/xml/declared-encoding.ts';
 import { type Name, NameTable } from '../sources/xml/names.ts';
 import { XmlScanner } from '../sources/xml/parse/scanner.ts';
@@ -31,7 +31,7 @@ interface Open {
 export async function sampleXml(
   chunks: AsyncIterable<Uint8Array>,
   name: string,
-  options: Pick<SampleOptions, 'records' | 'bytes' | 'maxRecordBytes' | 'encoding' | 'dialect'> & Ending & Pick<ReadOptions, 'served'>,
+  options: Pick<SampleOptions, 'records' | 'bytes' | 'maxRecordBytes' | 'encoding' | 'dialect'> & Ending & Pick<TextOptions, 'served'>,
 ): Promise<Pick<DocumentSample, 'root' | 'isWhole' | 'fault'> & { readonly namespaces: ReadonlyMap<string, string> }> {
   const { records, bytes, maxRecordBytes, encoding, served, dialect } = options;
   const beginning = await beginningOf(toUtf8(chunks, encoding, declaredEncoding, name, 'XML', served), bytes);

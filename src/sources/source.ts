@@ -6,6 +6,7 @@
  * `batches` once.
  */
 import type { CsvDialect } from '../core/input/csv-dialect.ts';
+import type { InputFormat, WorkbookFormat } from '../core/input/formats.ts';
 import type { Accessor } from '../core/value.ts';
 
 /** One iterator over a document and the references that the plan will read from its records. */
@@ -30,8 +31,24 @@ export interface NestedRequest {
   readonly nested?: readonly NestedRequest[];
 }
 
-/** How the bytes of a document are interpreted. */
-export interface ReadOptions {
+/** How the bytes of a document are interpreted, by its format. */
+export type ReadOptions = OptionsByFormat[InputFormat];
+
+export interface OptionsByFormat {
+  readonly csv: CsvOptions;
+  readonly tsv: CsvOptions;
+  readonly json: JsonOptions;
+  readonly jsonl: JsonOptions;
+  readonly xml: XmlOptions;
+  readonly xlsx: WorkbookOptions;
+  readonly xlsb: WorkbookOptions;
+  readonly xls: WorkbookOptions;
+  readonly ods: WorkbookOptions;
+  readonly parquet: ParquetOptions;
+}
+
+/** Of every format. */
+export interface CommonOptions {
   /** Name of the input for messages, already redacted. */
   readonly name: string;
   /**
@@ -41,6 +58,14 @@ export interface ReadOptions {
   readonly dialect: 'rml' | 'legacy';
   /** Lexical values that mean null (rml:null), in addition to missing nodes, JSON null and, in CSV, the nulls of `CsvDialect`. */
   readonly nulls: readonly string[];
+  /** Records are handed over with each piece of the document that has come, and not only when they are many: somebody waits for the first ones. */
+  readonly promptly?: boolean;
+  /** Maximum size in bytes of a single record, field or text. */
+  readonly maxRecordBytes: number;
+}
+
+/** Of text. */
+export interface TextOptions extends CommonOptions {
   /**
    * IANA name from the mapping (`utf-8`, `utf-16`, …); undefined: by byte order mark, then by the server, then by the format's own declaration,
    * then UTF-8.
@@ -48,33 +73,65 @@ export interface ReadOptions {
   readonly encoding: string | undefined;
   /** Of an answer of a server. */
   readonly served?: Served;
+}
+
+/** Of trees. */
+interface NestedOptions {
+  /** Maximum nesting depth; undefined: the fixed limit of the reader. */
+  readonly maxDepth?: number;
+}
+
+/** Of rows, whose columns references name. */
+interface TableOptions {
+  readonly csv?: CsvDialect;
+}
+
+/** Of values with a natural datatype in each cell. */
+interface TypedOptions {
+  /** Whether accessors may return values with a natural datatype. undefined: texts alone. */
+  readonly naturalDatatypes?: boolean;
+}
+
+/** Of documents that are read from their end. */
+export interface CopiedOptions {
+  /** Where the document is copied to, and its limits. undefined: the system's directory, and none. */
+  readonly files?: FileOptions;
+}
+
+export interface CsvOptions extends TextOptions, TableOptions {
+  readonly format: 'csv' | 'tsv';
+}
+
+/** `jsonl`: a sequence of values, which are the elements of an implicit array `$`. */
+export interface JsonOptions extends TextOptions, NestedOptions {
+  readonly format: 'json' | 'jsonl';
+}
+
+export interface XmlOptions extends TextOptions, NestedOptions {
+  readonly format: 'xml';
   /** Prefix → namespace IRI for XPath (rml:namespace). */
   readonly namespaces: Readonly<Record<string, string>>;
-  /** XPath: the namespace of element names without prefix: none (standard XPath) or the default namespace of the document's root. */
+  /** The namespace of element names without prefix: none (standard XPath) or the default namespace of the document's root. */
   readonly xmlDefaultNamespace?: 'none' | 'document';
-  readonly csv?: CsvDialect;
-  /** JSON: the document is a sequence of values (JSON Lines), which are the elements of an implicit array `$`. */
-  readonly jsonLines?: boolean;
-  /** Of a workbook: the sheet, range or name to read. undefined: the first sheet that is not hidden. */
-  readonly sheet?: string;
-  /** Of a workbook: called with the names of its sheets that have cells, in its order, before one is chosen. */
-  readonly onSheets?: (names: readonly string[]) => void;
-  /** Of a workbook, and of Parquet: whether accessors may return values with a natural datatype. undefined: texts alone. */
-  readonly naturalDatatypes?: boolean;
-  /** For formats that are read from their end: where the document is copied to, and its limits. undefined: the system's directory, and none. */
-  readonly files?: FileOptions;
-  /** For formats that are read from their end: the document at any offset. undefined: it can only be read from its beginning. */
-  readonly ranges?: Ranges;
-  /** Of a document whose parts begin at known offsets: only those that begin at `from` or behind, and before `to`. */
-  readonly slice?: { readonly from: number; readonly to: number };
-  /** Records are handed over with each piece of the document that has come, and not only when they are many: somebody waits for the first ones. */
-  readonly promptly?: boolean;
-  /** Maximum size in bytes of a single record, field or text. */
-  readonly maxRecordBytes: number;
-  /** XML: undefined: records that wait stay in memory. */
+  /** undefined: records that wait stay in memory. */
   readonly spill?: Spill;
-  /** Maximum nesting depth of JSON and XML; undefined: the fixed limit of the reader. */
-  readonly maxDepth?: number;
+}
+
+export interface WorkbookOptions extends CommonOptions, NestedOptions, TableOptions, TypedOptions, CopiedOptions {
+  readonly format: WorkbookFormat;
+  /** The sheet, range or name to read. undefined: the first sheet that is not hidden. */
+  readonly sheet?: string;
+  /** Called with the names of the sheets that have cells, in the order of the workbook, before one is chosen. */
+  readonly onSheets?: (names: readonly string[]) => void;
+}
+
+/** With `csv`, references name columns as in CSV; otherwise they are paths as in JSON. */
+export interface ParquetOptions extends CommonOptions, NestedOptions, TableOptions, TypedOptions, CopiedOptions {
+  readonly format: 'parquet';
+  /** The document at any offset. undefined: it can only be read from its beginning. */
+  readonly ranges?: Ranges;
+  /** Only the row groups that begin at `from` or behind, and before `to`. */
+  readonly slice?: { readonly from: number; readonly to: number };
 }
 
 /** What a server says of a document, in `Content-Type`. */
@@ -180,7 +237,7 @@ export interface TextFormat {
 }
 
 /** Opens texts. `options.encoding` is without effect; `name` is that of the input from which the texts come. */
-export type OpenTexts = (options: ReadOptions) => Promise<TextFormat>;
+export type OpenTexts<O = ReadOptions> = (options: O) => Promise<TextFormat>;
 
 /** References that none of the first `records` records has. */
 export interface Unseen {
@@ -236,4 +293,16 @@ export interface Scan {
 }
 
 /** A format: opens a document's bytes as a scan. The caller closes the bytes. */
-export type OpenScan = (bytes: AsyncIterable<Uint8Array>, iterations: readonly IterationRequest[], options: ReadOptions) => Promise<Scan>;
+export type OpenScan<O = ReadOptions> = (
+  bytes: AsyncIterable<Uint8Array>,
+  iterations: readonly IterationRequest[],
+  options: O,
+) => Promise<Scan>;
+
+/**
+ * Whether a reference of rows is a key: no two rows have the same value, and some may have none. False: it is not, or this cannot be found out
+ * with little memory.
+ *
+ * @throws Fault those of the reader
+ */
+export type IsKey<O = ReadOptions> = (reference: string, options: O, memoryBytes: number, signal: AbortSignal) => Promise<boolean>;

@@ -2,7 +2,7 @@
 import { excerpt, Fault, type FaultPlace } from '../core/fault.ts';
 import { fromBytes, toBytes } from '../core/text.ts';
 import { TypedValue } from '../core/value.ts';
-import type { ReadOptions } from './source.ts';
+import type { CommonOptions } from './source.ts';
 
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 
@@ -20,7 +20,7 @@ export type TextOf = (value: unknown) => string | undefined;
  * @param place of the texts, for faults
  * @returns a function that throws Fault limit/exceeded for a text that is too long
  */
-export function textReader({ nulls, maxRecordBytes }: ReadOptions, place: FaultPlace): TextOf {
+export function textReader({ nulls, maxRecordBytes }: CommonOptions, place: FaultPlace): TextOf {
   const nullTexts = new Set(nulls.map(toBytes));
   return (value) => {
     const text = value instanceof TypedValue ? value.written : value;

@@ -8,17 +8,40 @@ export interface FormulationRow {
   readonly hasRows: boolean;
   /** Values carry natural datatypes of their own. */
   readonly typed: boolean;
+  /** It is of the project, and stands in `SOURCE_NAMESPACE`; the others are of RML. */
+  readonly isOfProject?: true;
+  /** Its documents may be values of other documents. */
+  readonly isWithinValues: boolean;
   /** Whether a reference finds one value at most in a record. @param lenient the dialect of legacy mappings */
   isSingle(reference: string, lenient: boolean): boolean;
 }
 
 export const FORMULATIONS = {
-  csv: { name: 'CSV', hasRows: true, typed: false, isSingle: () => true },
+  csv: { name: 'CSV', hasRows: true, typed: false, isWithinValues: true, isSingle: () => true },
   // Legacy JSONPath reads an array as its elements. Several nodes come from a wildcard, a filter, a slice, a list of selectors or a descendant segment. A name may hold these characters, too.
-  json: { name: 'JSONPath', hasRows: false, typed: true, isSingle: (reference, lenient) => !lenient && !/[*?:,]|\.\./.test(reference) },
+  json: {
+    name: 'JSONPath',
+    hasRows: false,
+    typed: true,
+    isWithinValues: true,
+    isSingle: (reference, lenient) => !lenient && !/[*?:,]|\.\./.test(reference),
+  },
   // A path as in JSON, or the name of a column, which may hold any character.
-  parquet: { name: 'Parquet', hasRows: false, typed: true, isSingle: (reference) => !/[*?:,]|\.\./.test(reference) },
-  xml: { name: 'XPath', hasRows: false, typed: false, isSingle: (reference) => /^@[\p{L}_][\p{L}\p{N}_.-]*$/u.test(reference) },
+  parquet: {
+    name: 'Parquet',
+    hasRows: false,
+    typed: true,
+    isOfProject: true,
+    isWithinValues: false,
+    isSingle: (reference) => !/[*?:,]|\.\./.test(reference),
+  },
+  xml: {
+    name: 'XPath',
+    hasRows: false,
+    typed: false,
+    isWithinValues: true,
+    isSingle: (reference) => /^@[\p{L}_][\p{L}\p{N}_.-]*$/u.test(reference),
+  },
 } as const satisfies Record<string, FormulationRow>;
 
 /** How references and iterators are written, and which reader reads a document. */
@@ -33,6 +56,8 @@ interface FormatRow {
   /** In lower case, without the ending of a compression. */
   readonly extensions: readonly string[];
   readonly mediaTypes: RegExp;
+  /** Between the cells of its text, unless something else is said. undefined: a comma. */
+  readonly delimiter?: string;
   /** Sheets of cells instead of text: `#` in a path names the sheet, and there is no encoding or delimiter. */
   readonly isWorkbook?: true;
 }
@@ -43,7 +68,7 @@ interface FormatRow {
  */
 export const FORMATS = {
   csv: { formulation: 'csv', extensions: ['csv'], mediaTypes: /^(?:text|application)\/csv$/ },
-  tsv: { formulation: 'csv', extensions: ['tsv', 'tab'], mediaTypes: /^text\/tab-separated-values$/ },
+  tsv: { formulation: 'csv', extensions: ['tsv', 'tab'], mediaTypes: /^text\/tab-separated-values$/, delimiter: '\t' },
   json: { formulation: 'json', extensions: ['json', 'geojson'], mediaTypes: /(?<!\/stream)[/+]json$/ },
   jsonl: {
     formulation: 'json',
@@ -94,6 +119,13 @@ export function isReadAs(format: InputFormat, formulation: Formulation): boolean
   const row: FormatRow = FORMATS[format];
   return row.formulation === formulation || row.also === formulation;
 }
+
+/** The format as which a document is read: its own, if the formulation reads that, else the usual one of the formulation. */
+export const readAs = (formulation: Formulation, format: InputFormat | undefined): InputFormat =>
+  format !== undefined && isReadAs(format, formulation) ? format : formulation;
+
+/** undefined: a comma. */
+export const delimiterOf = (format: InputFormat): string | undefined => (FORMATS[format] as FormatRow).delimiter;
 
 export const hasTypedColumns = (format: InputFormat | undefined): boolean =>
   format !== undefined && (FORMATS[format] as FormatRow).hasTypedColumns === true;
@@ -148,7 +180,7 @@ export function databaseUrlOf(path: string): string | undefined {
 export const SOURCE_NAMESPACE = 'http://w3id.org/quadmill/source#';
 
 /** The formulations of RML; those of the project stand in `SOURCE_NAMESPACE`. */
-export const isOfProject = (formulation: Formulation): boolean => formulation === 'parquet';
+export const isOfProject = (formulation: Formulation): boolean => (FORMULATIONS[formulation] as FormulationRow).isOfProject === true;
 
 /**
  * `rml:CSV, rml:JSONPath and rml:XPath`, for messages.
@@ -156,7 +188,7 @@ export const isOfProject = (formulation: Formulation): boolean => formulation ==
  * @param within only those that read documents within values
  */
 export const formulationNames = (word: 'and' | 'or', within = false): string => {
-  const all = (Object.keys(FORMULATIONS) as Formulation[]).filter((one) => !within || one !== 'parquet');
+  const all = (Object.keys(FORMULATIONS) as Formulation[]).filter((one) => !within || FORMULATIONS[one].isWithinValues);
   const names = all.map((one) => `${isOfProject(one) ? 'qms' : 'rml'}:${FORMULATIONS[one].name}`);
   return `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`;
 };

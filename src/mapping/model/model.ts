@@ -5,7 +5,7 @@
  */
 
 import type { CsvDialect } from '../../core/input/csv-dialect.ts';
-import { FORMULATIONS, type Formulation, formatOfPath, hasTypedColumns } from '../../core/input/formats.ts';
+import { FORMULATIONS, type Formulation, formatOfPath, hasTypedColumns, readAs } from '../../core/input/formats.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { DiagnosticCode } from './codes.ts';
 
@@ -296,8 +296,8 @@ export interface LogicalTarget {
  * Whether the mapping reads a workbook or Parquet, whose values have datatypes in every dialect. An input of the request may have another format:
  * texts of CSV have no datatype, and cells of a workbook that takes the place of CSV give none.
  */
-export const namesTypedColumns = ({ path, formulation }: FileSource): boolean =>
-  formulation === 'parquet' || (formulation === 'csv' && hasTypedColumns(formatOfPath(path)));
+export const namesTypedColumns = ({ path, formulation }: Pick<FileSource, 'path' | 'formulation'>): boolean =>
+  hasTypedColumns(readAs(formulation, formatOfPath(path)));
 
 /** Whether values carry natural datatypes of their own, in today's RML. */
 export const hasTypedValues = (source: FileSource): boolean =>

@@ -40,12 +40,12 @@ export async function* readGraphCsv(
   const { heading, bytes: whole } = await graphCsvHeading(bytes, options.input);
   const iteration = { iterator: undefined, references: heading.columns.map(({ header }) => header), origin: options.input };
   const scan = await openCsv(whole, [iteration], {
+    format: 'csv',
     name: options.input,
     // In the legacy dialect an empty cell without quotes is a missing value.
     dialect: 'legacy',
     nulls: [],
     encoding: 'utf-8',
-    namespaces: {},
     maxRecordBytes: options.maxRecordBytes,
   });
   const cells = new Map(heading.columns.map((column) => [column.header, scan.accessor(0, column.header)]));

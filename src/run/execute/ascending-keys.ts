@@ -1,11 +1,10 @@
 /** Finds a column of a CSV document whose texts ascend from row to row: no two of them are the same. */
 import { Fault } from '../../core/fault.ts';
+import { FORMULATIONS } from '../../core/input/formats.ts';
 import { redact } from '../../core/redact.ts';
 import type { FileSource } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
-import { csvHeadBytes } from '../../sources/csv/csv.ts';
-import { canBeCut } from '../../sources/csv/cuts.ts';
-import { utf8Mark } from '../../sources/encoding.ts';
+import { readerOf } from '../../sources/formats.ts';
 import { memoryBytes } from '../../storage/local/memory.ts';
 import type { Ranges } from '../../storage/open.ts';
 import { Ascent } from '../distinct/ascent.ts';
@@ -50,12 +49,14 @@ export async function ascentReader(
   const begin = slice?.from ?? 0;
   const end = slice?.to ?? ranges.sizeBytes;
   const format = formatOf(place, source, request.inputOptions);
-  if (source.formulation !== 'csv' || (format !== 'csv' && format !== 'tsv')) return undefined;
+  const { cuts } = readerOf(format);
+  if (!FORMULATIONS[source.formulation].hasRows || cuts === undefined || source.csv?.columns !== undefined) return undefined;
   if (end - begin < (request.keyBytes ?? LEAST_BYTES) || end - begin > memoryBytes() * MOST_OF_MEMORY) return undefined;
-  const options = readOptionsOf(scan, source, format, redact(place.url), request);
-  const mark = utf8Mark(await ranges.read(0, SAMPLE_BYTES), options.encoding);
-  if (mark === undefined || options.csv?.columns !== undefined || !canBeCut(options.csv ?? {})) return undefined;
-  const head = slice?.head ?? mark + (await csvHeadBytes(chunksOf(ranges), options));
+  const document = { ...ranges, bytes: (from: number) => chunksOf(ranges, from) };
+  const find = await cuts.find();
+  const beginning = await find(document, scan.iterations, readOptionsOf(scan, source, format, redact(place.url), request), []);
+  if (beginning === undefined) return undefined;
+  const head = slice?.head ?? beginning.head;
   const first = Math.max(begin, head);
 
   /** Adds the texts of a part, as long as they ascend. */
@@ -110,8 +111,8 @@ export function leaveToReader(error: unknown): undefined {
   if (!(error instanceof Fault)) throw error;
 }
 
-async function* chunksOf({ sizeBytes, read }: Ranges): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < sizeBytes; at += SAMPLE_BYTES) yield await read(at, Math.min(at + SAMPLE_BYTES, sizeBytes));
+async function* chunksOf({ sizeBytes, read }: Ranges, from: number): AsyncGenerator<Uint8Array> {
+  for (let at = from; at < sizeBytes; at += SAMPLE_BYTES) yield await read(at, Math.min(at + SAMPLE_BYTES, sizeBytes));
 }
 
 /** Where a row may begin in a part of a document: behind the first line feeds. Some of them may be within a cell. */

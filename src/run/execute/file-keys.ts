@@ -2,9 +2,10 @@
 import { redact } from '../../core/redact.ts';
 import type { FileSource } from '../../mapping/model/model.ts';
 import type { IterationPlan, MapPlan, Plan, RulePlan, ScanPlan } from '../../plan/plan.ts';
-import { type Ranges, rangesOf } from '../../storage/open.ts';
+import { readerOf } from '../../sources/formats.ts';
+import { rangesOf } from '../../storage/open.ts';
 import { isLocal } from '../../storage/url.ts';
-import { type DocumentPlace, isParquet } from '../prepare/inputs.ts';
+import { type DocumentPlace, formatBefore } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
 import { ascentReader, leaveToReader } from './ascending-keys.ts';
@@ -117,29 +118,17 @@ async function keyReader(
   const ranges = isLocal(url) ? await rangesOf(url, options, slice?.version).catch(leaveToReader) : undefined;
   if (ranges === undefined) return undefined;
   const { version } = ranges;
-  if (isParquet(url, source, request.inputOptions)) {
-    // The column would be read as a whole, for each slice.
-    if (slice !== undefined) return undefined;
-    const isKey = await parquetKeys(scan, source, url, ranges, request, signal);
-    return isKey && { version, isKey };
+  const format = formatBefore(url, source, request.inputOptions);
+  const { isKey: look } = readerOf(format);
+  if (look === undefined) {
+    const ascends = await ascentReader(scan, source, place, ranges, slice, request, signal).catch(leaveToReader);
+    return ascends && { version, isKey: async (reference) => (await ascends(reference).catch(leaveToReader)) ?? false };
   }
-  const ascends = await ascentReader(scan, source, place, ranges, slice, request, signal).catch(leaveToReader);
-  return ascends && { version, isKey: async (reference) => (await ascends(reference).catch(leaveToReader)) ?? false };
-}
-
-/** undefined: the columns are described, so that other texts than those in the file are read. */
-async function parquetKeys(
-  scan: ScanPlan,
-  source: FileSource,
-  url: string,
-  ranges: Ranges,
-  request: RunRequest,
-  signal: AbortSignal,
-): Promise<KeyReader['isKey'] | undefined> {
-  const read = readOptionsOf(scan, source, 'parquet', redact(url), request);
-  if (read.csv?.columns !== undefined) return undefined;
-  const { isKey } = await import('../../sources/parquet/keys.ts');
+  const read = readOptionsOf(scan, source, format, redact(url), request, { ranges });
+  // The column would be read as a whole for each slice. Columns that are described have other texts than those in the file.
+  if (slice !== undefined || source.csv?.columns !== undefined) return undefined;
   // Freed before the run fills its own tables.
   const memoryBytes = (3 * request.memoryBudgetBytes) / 4;
-  return async (reference) => (await isKey(reference, { ...read, ranges }, memoryBytes, signal).catch(leaveToReader)) ?? false;
+  const isKey = await look();
+  return { version, isKey: async (reference) => (await isKey(reference, read, memoryBytes, signal).catch(leaveToReader)) ?? false };
 }

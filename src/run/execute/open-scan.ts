@@ -2,17 +2,16 @@
 
 import { createHash } from 'node:crypto';
 import { Fault } from '../../core/fault.ts';
-import type { CsvDialect } from '../../core/input/csv-dialect.ts';
-import { formatOfMediaType, formatOfPath, hasTypedColumns, type InputFormat, isWorkbook } from '../../core/input/formats.ts';
+import { delimiterOf, FORMULATIONS, formatOfMediaType, formatOfPath, type InputFormat, isWorkbook } from '../../core/input/formats.ts';
 import { redact } from '../../core/redact.ts';
 import { type FileSource, hasTypedValues, namesTypedColumns } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
-import { readerOf } from '../../sources/formats.ts';
+import { openDocument, readerOf } from '../../sources/formats.ts';
 import type { OpenedScan } from '../../sources/opened-scan.ts';
-import type { FileOptions, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan, Spill, Unseen } from '../../sources/source.ts';
+import type { FileOptions, IterationRequest, NestedRecords, OpenScan, Ranges, ReadOptions, Scan, Served, Spill, Unseen } from '../../sources/source.ts';
 import { openInput, probeInput, rangesOf } from '../../storage/open.ts';
 import { changedFault, type OpenedInput, type OpenOptions, type WebAsk } from '../../storage/storage.ts';
-import { type DocumentPlace, formatOf, isParquet, withOtherPlace } from '../prepare/inputs.ts';
+import { type DocumentPlace, formatBefore, formatOf, withOtherPlace } from '../prepare/inputs.ts';
 import { RESULT_TYPES } from '../prepare/web-answer.ts';
 import { withoutPosition } from '../report.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
@@ -59,8 +58,8 @@ export async function openFileScan(
     const scan = await openPages(paging, url, plan.iterations, source.formulation, open, { ...limits, pages: web.pages });
     return { name, typed: isTyped(plan, source), scan, close: async () => scan.close?.() };
   }
-  // Parquet is read at any offset, so it is opened as a whole.
-  const body = isParquet(url, source, inputOptions) ? undefined : (slice ?? (await wholeOf(place, options)));
+  const isWhole = readerOf(formatBefore(url, source, inputOptions)).readsRanges === true;
+  const body = isWhole ? undefined : (slice ?? (await wholeOf(place, options)));
   if (body !== undefined && place.version !== undefined && body.version !== place.version) throw changedFault(name);
   const input = await (body === undefined ? openInput(standardInput ? name : url, options) : openSlice(url, options, body)).catch(
     (error) => {
@@ -69,22 +68,22 @@ export async function openFileScan(
   );
   try {
     const format = formatOf(place, source, inputOptions, input.mediaType);
-    const open = await openerOf(source, format);
-    const read = {
-      ...readOptionsOf(plan, source, format, name, request, place.sheet),
-      ...servedOf(url, input),
-      ...(spill === undefined ? {} : { spill }),
-    };
-    if (source.formulation === 'parquet' || format === 'parquet')
-      return await openRanges(open, input, plan, source, place, options, { ...read, ...(slice === undefined ? {} : { slice }) }, slice);
-    const whole = await open(input.bytes, plan.iterations, read);
+    const { readsRanges = false } = readerOf(format);
+    const hasRanges = readsRanges && !standardInput && source.request === undefined;
+    const ranges = hasRanges ? await rangesOf(url, options, place.version ?? slice?.version) : undefined;
+    if (ranges !== undefined) await input.close();
+    const opening = { sheet: place.sheet, served: servedOf(url, input), spill, ranges, slice };
+    const open = await openerOf(source);
+    const scan = await open(input.bytes, plan.iterations, readOptionsOf(plan, source, format, name, request, opening));
     const close = async (): Promise<void> => {
-      await whole.close?.();
+      await scan.close?.();
       await input.close();
     };
-    const opened = { name, typed: isTyped(plan, source), close };
-    if (slice === undefined) return { ...opened, scan: whole };
-    return { ...opened, scan: placed(whole, slice, () => linesBefore(url, options, slice)), recordsFrom: slice.from };
+    const opened = { name, typed: isTyped(plan, source), scan, close };
+    if (slice === undefined) return opened;
+    if (!readsRanges) return { ...opened, scan: placed(scan, slice, () => linesBefore(url, options, slice)), recordsFrom: slice.from };
+    // Rows are numbered as in the document, items of iterators are not.
+    return { ...opened, recordsFrom: plan.iterations.every(({ iterator }) => iterator === undefined) ? 0 : slice.from };
   } catch (error) {
     await input.close();
     throw error;
@@ -120,7 +119,7 @@ function openPagesOf(
     try {
       const name = redact(address);
       const format = formatOf({ ...place, url: address }, source, request.inputOptions, input.mediaType);
-      const open = await openerOf(source, format);
+      const open = await openerOf(source);
       const digest = createHash('sha256');
       const bytes = (async function* () {
         for await (const chunk of input.bytes) {
@@ -128,12 +127,8 @@ function openPagesOf(
           yield chunk;
         }
       })();
-      const read = {
-        ...readOptionsOf(plan, source, format, name, request, place.sheet),
-        ...servedOf(address, input),
-        ...(spill === undefined ? {} : { spill }),
-      };
-      const scan = await open(bytes, iterations, read);
+      const opening = { sheet: place.sheet, served: servedOf(address, input), spill };
+      const scan = await open(bytes, iterations, readOptionsOf(plan, source, format, name, request, opening));
       return {
         scan,
         web: input.web,
@@ -148,33 +143,6 @@ function openPagesOf(
       throw error;
     }
   };
-}
-
-/**
- * Parquet: the reader asks for what it needs, if the input allows it. Rows of slices are numbered as in the document, items of iterators are
- * not.
- */
-async function openRanges(
-  open: OpenScan,
-  input: OpenedInput,
-  plan: Wanted,
-  source: FileSource,
-  { url, version }: DocumentPlace,
-  options: OpenOptions,
-  read: ReadOptions,
-  slice: ByteSlice | undefined,
-): Promise<OpenedScan> {
-  const ranges =
-    options.standardInput || source.request !== undefined ? undefined : await rangesOf(url, options, version ?? slice?.version);
-  if (ranges !== undefined) await input.close();
-  const scan = await open(input.bytes, plan.iterations, { ...read, ...(ranges === undefined ? {} : { ranges }) });
-  const close = async (): Promise<void> => {
-    await scan.close?.();
-    await input.close();
-  };
-  const opened = { name: read.name, typed: hasTypedValues(source), close, scan };
-  const areRows = plan.iterations.every(({ iterator }) => iterator === undefined);
-  return slice === undefined ? opened : { ...opened, recordsFrom: areRows ? 0 : slice.from };
 }
 
 /** The header of the document followed by the bytes of the slice, as if they were the whole document. */
@@ -286,36 +254,50 @@ async function inDocument(error: unknown, slice: ByteSlice, lines: () => Promise
 }
 
 /** Of a document that is no file of this machine. */
-const servedOf = (url: string, { mediaType, charset }: OpenedInput): Pick<ReadOptions, 'served'> =>
-  /^(?:https?|s3):/i.test(url) ? { served: { mediaType, charset } } : {};
+const servedOf = (url: string, { mediaType, charset }: OpenedInput): Served | undefined =>
+  /^(?:https?|s3):/i.test(url) ? { mediaType, charset } : undefined;
 
+/** What is known of a document when it is opened. */
+interface Opening {
+  readonly sheet?: string | undefined;
+  readonly served?: Served | undefined;
+  readonly spill?: Spill | undefined;
+  readonly ranges?: Ranges | undefined;
+  readonly slice?: ByteSlice | undefined;
+}
+
+/** @param format one that the formulation of the source reads */
 export function readOptionsOf(
-  { dialect }: Wanted,
-  source: FileSource,
-  format: InputFormat | undefined,
+  { dialect }: Pick<Wanted, 'dialect'>,
+  source: Pick<FileSource, 'formulation' | 'path' | 'nulls' | 'encoding' | 'namespaces' | 'csv'>,
+  format: InputFormat,
   name: string,
   request: RunRequest,
-  sheet?: string,
+  { sheet, served, spill, ranges, slice }: Opening = {},
 ): ReadOptions {
-  const byName: CsvDialect = format === 'tsv' ? { delimiter: '\t' } : {};
-  const csv: CsvDialect | undefined = source.formulation === 'csv' ? { ...byName, ...source.csv, ...request.inputOptions?.csv } : undefined;
-  return {
-    name,
-    ...(request.firstRecords === undefined ? {} : { promptly: true }),
-    dialect,
-    nulls: source.nulls,
-    encoding: request.inputOptions?.encoding ?? source.encoding,
-    namespaces: source.namespaces,
-    xmlDefaultNamespace: request.xmlDefaultNamespace,
-    maxRecordBytes: request.maxRecordBytes,
-    ...(request.limits.depth === 0 ? {} : { maxDepth: request.limits.depth }),
-    ...(csv === undefined ? {} : { csv }),
-    ...(sheet === undefined ? {} : { sheet }),
-    ...(hasTypedColumns(format) || source.formulation === 'parquet'
-      ? { files: filesOf(request), naturalDatatypes: namesTypedColumns(source) }
-      : {}),
-    ...(source.formulation === 'json' && format === 'jsonl' ? { jsonLines: true } : {}),
-  };
+  const { inputOptions, maxRecordBytes, firstRecords, limits, xmlDefaultNamespace } = request;
+  const { nulls, namespaces } = source;
+  const common = { name, dialect, nulls, maxRecordBytes, ...(firstRecords === undefined ? {} : { promptly: true }) };
+  const text = { ...common, encoding: inputOptions?.encoding ?? source.encoding, ...(served === undefined ? {} : { served }) };
+  const depth = limits.depth === 0 ? {} : { maxDepth: limits.depth };
+  const delimiter = delimiterOf(format);
+  const csv = { ...(delimiter === undefined ? {} : { delimiter }), ...source.csv, ...inputOptions?.csv };
+  const table = FORMULATIONS[source.formulation].hasRows ? { csv } : {};
+  switch (format) {
+    case 'csv':
+    case 'tsv':
+      return { ...text, format, ...table };
+    case 'json':
+    case 'jsonl':
+      return { ...text, format, ...depth };
+    case 'xml':
+      return { ...text, format, ...depth, namespaces, xmlDefaultNamespace, ...(spill === undefined ? {} : { spill }) };
+    default: {
+      const columns = { ...common, ...depth, ...table, files: filesOf(request), naturalDatatypes: namesTypedColumns(source) };
+      if (format !== 'parquet') return { ...columns, format, ...(sheet === undefined ? {} : { sheet }) };
+      return { ...columns, format, ...(ranges === undefined ? {} : { ranges }), ...(slice === undefined ? {} : { slice }) };
+    }
+  }
 }
 
 /** What a server is asked for. `accept` says which format the source is read as, where the mapping tells. */
@@ -333,11 +315,8 @@ const USUAL_TYPES: Readonly<Record<FileSource['formulation'], string>> = {
   xml: 'application/xml, text/xml;q=0.9',
 };
 
-async function openerOf({ formulation, request }: FileSource, format: InputFormat | undefined): Promise<OpenScan> {
-  const open = await readerOf(formulation, format);
-  if (request?.kind !== 'select') return open;
-  return (await import('../../sources/sparql/results.ts')).openResults(request.results, open);
-}
+const openerOf = async ({ request }: FileSource): Promise<OpenScan> =>
+  request?.kind === 'select' ? (await import('../../sources/sparql/results.ts')).openResults(request.results, openDocument) : openDocument;
 
 /** A share of the memory for joins and de-duplication: what does not fit is in files. */
 const filesOf = ({ spillDirectory, memoryBudgetBytes, limits }: RunRequest): FileOptions => ({

@@ -3,7 +3,16 @@ import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, posix, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../../core/fault.ts';
-import { FORMATS, FORMULATIONS, hasTypedColumns, type InputFormat, isReadAs, isWorkbook, splitSheet } from '../../core/input/formats.ts';
+import {
+  FORMATS,
+  FORMULATIONS,
+  hasTypedColumns,
+  type InputFormat,
+  isReadAs,
+  isWorkbook,
+  readAs,
+  splitSheet,
+} from '../../core/input/formats.ts';
 import { nearest } from '../../core/nearest.ts';
 import { redact } from '../../core/redact.ts';
 import { type FileSource, formatOrigin, type LogicalSource } from '../../mapping/model/model.ts';
@@ -114,7 +123,7 @@ function checkType(url: string, source: FileSource, inputOptions: InputOptions |
 }
 
 /**
- * The format of a document whose reference formulation is known from the mapping; undefined: the usual format of the formulation.
+ * The format as which a document is read.
  *
  * @throws Fault source/type — an input of an unsupported type, or of another type than the mapping expects
  */
@@ -123,23 +132,26 @@ export function formatOf(
   source: FileSource,
   inputOptions: InputOptions | undefined,
   mediaType?: string,
-): InputFormat | undefined {
-  const { request } = source;
+): InputFormat {
+  const { request, formulation } = source;
   if (request !== undefined && /^https?:/i.test(url)) {
     const told = formatOfAnswer(url, source, request, mediaType);
-    return told ?? (request.kind === 'get' ? formatByName(url) : undefined);
+    return readAs(formulation, told ?? (request.kind === 'get' ? formatByName(url) : undefined));
   }
-  if (request?.kind === 'select') return undefined;
-  if (inputOptions?.format !== undefined && isReadAs(inputOptions.format, source.formulation)) return inputOptions.format;
-  if (!given) return formatByName(url);
+  if (request?.kind === 'select') return formulation;
+  const known = formatBefore(url, source, inputOptions);
+  if (!given || known === inputOptions?.format) return known;
   const format = inputOptions === undefined ? inputFormat(url, mediaType) : formatByName(url, mediaType);
-  if (format !== undefined) checkFormat(format, url, source);
+  if (format === undefined) return known;
+  checkFormat(format, url, source);
   return format;
 }
 
-/** Whether a document is read as Parquet, as far as it is known before it is opened. */
-export const isParquet = (url: string, { formulation }: FileSource, inputOptions: InputOptions | undefined): boolean =>
-  formulation === 'parquet' || (formulation === 'csv' && (inputOptions?.format ?? formatByName(url)) === 'parquet');
+/** The format as which a document is read, as far as it is known before it is opened. */
+export function formatBefore(url: string, { formulation }: FileSource, inputOptions: InputOptions | undefined): InputFormat {
+  const format = inputOptions?.format;
+  return format !== undefined && isReadAs(format, formulation) ? format : readAs(formulation, formatByName(url));
+}
 
 /** The format by name and server, if they tell. */
 export function formatByName(url: string, mediaType?: string): InputFormat | undefined {

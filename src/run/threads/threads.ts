@@ -5,6 +5,7 @@ import { resourceLimits, type WorkerOptions } from 'node:worker_threads';
 import { atMost, LinkedAbort } from '../../core/abort.ts';
 import { Fault, type FaultData } from '../../core/fault.ts';
 import { packSecrets } from '../../core/secret.ts';
+import { readerOf } from '../../sources/formats.ts';
 import { addKept } from '../compile/output.ts';
 import { MemoryBudget, SharedBudget } from '../distinct/distinct.ts';
 import { SharedMemory } from '../distinct/shared.ts';
@@ -12,7 +13,7 @@ import { spillName } from '../distinct/spill.ts';
 import type { FoundKeys } from '../execute/file-keys.ts';
 import { type Outputs, openTexts } from '../execute/outputs.ts';
 import type { ScansResult } from '../execute/scans.ts';
-import { isParquet } from '../prepare/inputs.ts';
+import { formatBefore } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { commonFaults, limitWarnings, rejectedTooMany, warningsOf } from '../report.ts';
 import type { JoinReport, Progress, RunHooks, RunRequest } from '../request.ts';
@@ -162,14 +163,15 @@ export class RunThreads {
   }
 
   /**
-   * Whether threads should map, and compare all subjects, while this one looks for keys. Not where the look keeps the values of a column, as that of
-   * Parquet does: it has the memory that tables of subjects would take.
+   * Whether threads should map, and compare all subjects, while this one looks for keys. Not where the look keeps the values of a column
+   * (`isKey`): it has the memory that tables of subjects would take.
    */
   get mapsMeanwhile(): boolean {
     const { plan, places } = this.#prepared;
     return !plan.scans.some(({ source }, position) => {
       const url = places[position]?.url;
-      return source.kind === 'file' && url !== undefined && isParquet(url, source, this.#request.inputOptions);
+      if (source.kind !== 'file' || url === undefined) return false;
+      return readerOf(formatBefore(url, source, this.#request.inputOptions)).isKey !== undefined;
     });
   }
 

@@ -12,8 +12,9 @@ import { obstaclesOf } from '../../plan/physical/division.ts';
 import { lower } from '../../plan/physical/lower.ts';
 import type { PhysicalPlan, Provided } from '../../plan/physical/nodes.ts';
 import type { Plan, ScanPlan } from '../../plan/plan.ts';
+import { readerOf } from '../../sources/formats.ts';
 import type { InputState } from '../../storage/storage.ts';
-import { type DocumentPlace, formatByName } from '../prepare/inputs.ts';
+import { type DocumentPlace, formatBefore } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { type ByteSlice, type KeyRange, type RunRequest, type SliceScan, STANDARD_INPUT } from '../request.ts';
 import { localState, slicesOf } from '../slices/file-slices.ts';
@@ -27,11 +28,6 @@ const LEAST_BYTES = 64 << 20;
 const LEAST_SLICE_BYTES = 2 << 20;
 const MOST_SLICE_BYTES = 64 << 20;
 const SLICES_PER_THREAD = 12;
-/**
- * An array of JSON is walked over before it is mapped, and threads look subjects up that one alone knows to be new: two of them take longer than
- * one.
- */
-const LEAST_FOR_ARRAYS = 3;
 /** About what a row of a table is worth, in bytes of a file. */
 const ROW_BYTES = 100;
 /** The sides of joins that each thread reads for itself have at most this share of the memory, all threads together. */
@@ -256,7 +252,8 @@ class Divider {
     const state = await this.#stateOf(position);
     if (state === undefined || size <= sliceBytes) return;
     const { url } = places[position] as DocumentPlace;
-    if (threads < LEAST_FOR_ARRAYS && threadBytes === undefined && formatByName(url) === 'json') return;
+    const { leastThreads = 1 } = readerOf(formatBefore(url, scan.source, this.#request.inputOptions)).cuts ?? {};
+    if (threads < leastThreads && threadBytes === undefined) return;
     const slices = slicesOf(scan, scan.source, url, this.#request, state, Math.ceil(size / sliceBytes), this.#stop.signal);
     for await (const slice of slices) {
       // The only one.

@@ -9,7 +9,7 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
-import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
+import type { Batch, CsvOptions, IterationRequest, OpenScan, Scan } from '../source.ts';
 import { columnOf } from './columns.ts';
 import { descriptionOf, valueOf } from './described.ts';
 import { CsvScanner, MAX_ROWS, type Row } from './scanner.ts';
@@ -20,7 +20,7 @@ const UNDECLARED_QUOTE =
 const positionOf = ({ input, line, record }: FaultPlace = {}): string =>
   ` (input ${input}, line ${line}${record === undefined ? '' : `, record ${record}`})`;
 
-export const openCsv: OpenScan = async (bytes, iterations, options) => {
+export const openCsv: OpenScan<CsvOptions> = async (bytes, iterations, options) => {
   const scanner = new CsvScanner(toUtf8(bytes, options.encoding, undefined, options.name, 'CSV', options.served), options);
   try {
     await scanner.readHeader();
@@ -36,7 +36,7 @@ export const openCsv: OpenScan = async (bytes, iterations, options) => {
  *
  * @throws Fault those of `openCsv`
  */
-export async function csvHeadBytes(bytes: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<number> {
+export async function csvHeadBytes(bytes: AsyncIterable<Uint8Array>, options: CsvOptions): Promise<number> {
   const scanner = new CsvScanner(toUtf8(bytes, options.encoding, undefined, options.name, 'CSV', options.served), options);
   try {
     await scanner.readHeader();
@@ -49,10 +49,10 @@ export async function csvHeadBytes(bytes: AsyncIterable<Uint8Array>, options: Re
 class CsvScan implements Scan {
   readonly #scanner: CsvScanner;
   readonly #iterations: readonly IterationRequest[];
-  readonly #options: ReadOptions;
+  readonly #options: CsvOptions;
   readonly #warnings = new Set<string>();
 
-  constructor(scanner: CsvScanner, iterations: readonly IterationRequest[], options: ReadOptions) {
+  constructor(scanner: CsvScanner, iterations: readonly IterationRequest[], options: CsvOptions) {
     this.#scanner = scanner;
     this.#iterations = iterations;
     this.#options = options;

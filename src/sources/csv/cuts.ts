@@ -6,6 +6,9 @@
  * not reported here: the reader of its slice reports it.
  */
 import { type CsvDialect, DEFAULT_DELIMITER, quoteIn } from '../../core/input/csv-dialect.ts';
+import { cutAt, cutsIn, type FindCuts, markOf } from '../cuts.ts';
+import type { CsvOptions } from '../source.ts';
+import { csvHeadBytes } from './csv.ts';
 
 const LF = 10;
 const CR = 13;
@@ -28,11 +31,20 @@ const QUOTED = 3;
 const QUOTE = 4;
 const COMMENT = 5;
 
+export const findCsvCuts: FindCuts<CsvOptions> = async (document, _, options, targets) => {
+  const { csv = {}, encoding } = options;
+  const mark = await markOf(document, encoding);
+  if (mark === undefined || !canBeCut(csv)) return undefined;
+  const head = mark + (await csvHeadBytes(document.bytes(0), options));
+  const wanted = targets.filter((target) => target > head);
+  return { head, found: cutsIn(document, head, new CsvCuts(csv, head, wanted), cutAt) };
+};
+
 /**
  * Whether documents of a dialect can be cut. Without a header, the first row gives the number of columns, so every slice would have to read
  * it without mapping it. Escapes, quotes after white space and long comment prefixes are handled only by the reader.
  */
-export const canBeCut = ({ headerRows, doubleQuote, trim = 'none', commentPrefix }: CsvDialect): boolean =>
+const canBeCut = ({ headerRows, doubleQuote, trim = 'none', commentPrefix }: CsvDialect): boolean =>
   headerRows !== 0 && doubleQuote !== false && trim === 'none' && Buffer.byteLength(commentPrefix ?? '') < 2;
 
 /** For dialects for which `canBeCut` holds. */

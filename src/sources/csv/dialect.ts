@@ -2,7 +2,7 @@
 import { Fault } from '../../core/fault.ts';
 import { contradictionIn, DEFAULT_DELIMITER, delimiterOf, quoteIn, quoteOf, undeclaredQuote } from '../../core/input/csv-dialect.ts';
 import { toBytes } from '../../core/text.ts';
-import type { ReadOptions } from '../source.ts';
+import type { CsvOptions } from '../source.ts';
 
 const BACKSLASH = 92;
 
@@ -24,7 +24,7 @@ export interface ByteDialect {
 }
 
 /** @throws Fault mapping/invalid — the dialect is ambiguous, or the delimiter or quote is not one ASCII character */
-export function byteDialect({ csv: dialect = {}, name }: Pick<ReadOptions, 'csv' | 'name'>): ByteDialect {
+export function byteDialect({ csv: dialect = {}, name }: Pick<CsvOptions, 'csv' | 'name'>): ByteDialect {
   const problem = contradictionIn(dialect);
   if (problem !== undefined) throw new Fault('mapping/invalid', `Rows of ${name} cannot be told: ${problem}`);
   const declared = quoteIn(dialect);

@@ -9,7 +9,7 @@
 
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
-import type { ReadOptions } from '../source.ts';
+import type { CsvOptions } from '../source.ts';
 import { byteDialect } from './dialect.ts';
 import { CsvWindow, WITHOUT_QUOTES } from './window.ts';
 
@@ -57,7 +57,7 @@ export class CsvScanner extends CsvWindow {
   /** Where the rows that `takeRows` has returned last begin, by index. */
   readonly #starts = new Int32Array(MAX_ROWS);
 
-  constructor(document: AsyncIterable<Uint8Array> | string, options: ReadOptions) {
+  constructor(document: AsyncIterable<Uint8Array> | string, options: CsvOptions) {
     super(document, options);
     const dialect = byteDialect(options);
     this.#delimiter = dialect.delimiter;

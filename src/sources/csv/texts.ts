@@ -6,13 +6,13 @@
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
-import type { NestedRecords, OpenTexts, ReadOptions } from '../source.ts';
+import type { CsvOptions, NestedRecords, OpenTexts } from '../source.ts';
 import { type TextOf, textFault, textReader } from '../text-faults.ts';
 import { columnOf } from './columns.ts';
 import { CsvScanner, type Row } from './scanner.ts';
 
 /** Opens texts by the dialect of `options.csv`. The items are rows; an iterator is ignored, as it is for documents. */
-export const openCsvTexts: OpenTexts = async (options) => ({
+export const openCsvTexts: OpenTexts<CsvOptions> = async (options) => ({
   records: (_iterator, expression) => new CsvTextRecords(options, expression),
 });
 
@@ -23,13 +23,13 @@ interface Item {
 }
 
 class CsvTextRecords implements NestedRecords {
-  readonly #options: ReadOptions;
+  readonly #options: CsvOptions;
   readonly #place: FaultPlace;
   readonly #textOf: TextOf;
   readonly #nulls: ReadonlySet<string>;
   readonly #references: string[] = [];
 
-  constructor(options: ReadOptions, expression: string | undefined) {
+  constructor(options: CsvOptions, expression: string | undefined) {
     this.#options = options;
     this.#place = { input: options.name, ...(expression === undefined ? {} : { expression }) };
     this.#textOf = textReader(options, this.#place);

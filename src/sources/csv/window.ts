@@ -4,7 +4,7 @@
  * The scanner extends it: `at` moves forward, `fill` drops what is before it.
  */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
-import type { ReadOptions } from '../source.ts';
+import type { CsvOptions } from '../source.ts';
 
 const LF = 10;
 
@@ -19,7 +19,7 @@ export abstract class CsvWindow {
   /** Bytes of the document that have come into the window so far. */
   bytesRead = 0;
 
-  protected readonly options: ReadOptions;
+  protected readonly options: CsvOptions;
   protected buffer: Buffer = Buffer.alloc(0);
   protected text = '';
   /** Position of the next row in the window. */
@@ -34,7 +34,7 @@ export abstract class CsvWindow {
   #countedTo = 0;
 
   /** @param document a string is the whole of it, as one-byte UTF-8: then `fill` is not needed */
-  constructor(document: AsyncIterable<Uint8Array> | string, options: ReadOptions) {
+  constructor(document: AsyncIterable<Uint8Array> | string, options: CsvOptions) {
     this.options = options;
     if (typeof document === 'string') {
       this.buffer = Buffer.from(document, 'latin1');

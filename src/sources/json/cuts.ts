@@ -1,13 +1,14 @@
 /**
- * Finds where a JSON document can be cut: between two elements of the array that all iterators go through.
+ * Finds where a JSON document can be cut: between two elements of the array that all iterators go through, or between lines of JSON Lines.
  *
- * Walks over the bytes from the beginning, by names down to the array, and counts brackets there. Nothing is checked here: a cut leaves out
- * one comma between two values, and everything else stands in one of the parts, so the readers of the parts report what is wrong.
+ * Of an array: walks over the bytes from the beginning, by names down to the array, and counts brackets there. Nothing is checked here: a cut
+ * leaves out one comma between two values, and everything else stands in one of the parts, so the readers of the parts report what is wrong.
  */
 import { JsonPathError } from '../../paths/json/tokens.ts';
-import type { IterationRequest, ReadOptions } from '../source.ts';
+import { type Cut, type CutDocument, cutAt, cutsIn, type FindCuts, markOf } from '../cuts.ts';
+import type { CommonOptions, IterationRequest, JsonOptions } from '../source.ts';
 import { isDigit } from './bytes.ts';
-import { parseExpression, upsOf } from './expression.ts';
+import { parseExpression, staysInLine, upsOf } from './expression.ts';
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -19,10 +20,32 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 /** A part ends before `to`; the next one begins at `from`. */
-export interface JsonCut {
+interface JsonCut {
   readonly to: number;
   readonly from: number;
 }
+
+/** One slice or none: the records of the iterations are not independent, or there are not enough elements. */
+export const findElementCuts: FindCuts<JsonOptions> = async (document, iterations, options, targets) => {
+  const mark = await markOf(document, options.encoding);
+  const names = namesToRecords(iterations, options);
+  if (mark === undefined || names === undefined) return undefined;
+  const [before, behind] = [textBefore(names), textBehind(names)];
+  return {
+    head: 0,
+    found: cutsIn(document, mark, new JsonCuts(names, mark, targets), ({ to, from }): Cut => ({ to, from, before, behind })),
+  };
+};
+
+/**
+ * The records of a line must be independent of other lines. The legacy dialect rejects a reference without a node in any record: a slice cannot
+ * know that.
+ */
+export const findLineCuts: FindCuts<JsonOptions> = async (document, iterations, options, targets) => {
+  if ((await markOf(document, options.encoding)) === undefined || options.dialect === 'legacy') return undefined;
+  const areLines = iterations.every(({ iterator = '$[*]', references }) => staysInLine(iterator, references, options));
+  return areLines ? { head: 0, found: lineCuts(document, targets) } : undefined;
+};
 
 /**
  * The names that lead to an array through whose elements every iterator goes, and behind which no expression looks. undefined: there is no
@@ -30,10 +53,7 @@ export interface JsonCut {
  *
  * @see https://www.rfc-editor.org/rfc/rfc9535
  */
-export function namesToRecords(
-  iterations: readonly IterationRequest[],
-  options: Pick<ReadOptions, 'dialect' | 'name' | 'jsonLines'>,
-): readonly string[] | undefined {
+function namesToRecords(iterations: readonly IterationRequest[], options: CommonOptions): readonly string[] | undefined {
   let common: readonly string[] | undefined;
   for (const { iterator, references } of iterations) {
     if (iterator === undefined || iterator.includes('$', 1)) return undefined;
@@ -44,13 +64,9 @@ export function namesToRecords(
   return common;
 }
 
-function namesOf(
-  iterator: string,
-  references: readonly string[],
-  options: Pick<ReadOptions, 'dialect' | 'name'>,
-): readonly string[] | undefined {
+function namesOf(iterator: string, references: readonly string[], options: CommonOptions): readonly string[] | undefined {
   try {
-    const { segments } = parseExpression(iterator, options as ReadOptions, {});
+    const { segments } = parseExpression(iterator, options, {});
     const names: string[] = [];
     for (const { descendant, selectors } of segments) {
       const [selector] = selectors;
@@ -70,10 +86,10 @@ function namesOf(
 }
 
 /** What stands before the elements of a part that does not begin the document. */
-export const textBefore = (names: readonly string[]): string => `${names.map((name) => `{${asciiJson(name)}:`).join('')}[\n`;
+const textBefore = (names: readonly string[]): string => `${names.map((name) => `{${asciiJson(name)}:`).join('')}[\n`;
 
 /** What stands behind the elements of a part that does not end it. */
-export const textBehind = (names: readonly string[]): string => `\n]${'}'.repeat(names.length)}`;
+const textBehind = (names: readonly string[]): string => `\n]${'}'.repeat(names.length)}`;
 
 const asciiJson = (text: string): string =>
   JSON.stringify(text).replace(/[\u007f-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -82,7 +98,7 @@ const BEFORE = 0;
 const WITHIN = 1;
 const BEHIND = 2;
 
-export class JsonCuts {
+class JsonCuts {
   readonly cuts: JsonCut[] = [];
   readonly #names: readonly string[];
   readonly #targets: readonly number[];
@@ -256,6 +272,53 @@ export class JsonCuts {
 function nameIs(bytes: readonly number[], name: string): boolean {
   try {
     return JSON.parse(`"${Buffer.from(bytes).toString('utf8')}"`) === name;
+  } catch {
+    return false;
+  }
+}
+
+/** JSON Lines are examined around a cut, in windows of growing size. */
+const FIRST_WINDOW_BYTES = 1 << 16;
+const LAST_WINDOW_BYTES = 1 << 28;
+
+async function* lineCuts(document: CutDocument, targets: readonly number[]): AsyncGenerator<Cut> {
+  let last = 0;
+  for (const target of targets) {
+    if (target <= last) continue;
+    for (let bytes = FIRST_WINDOW_BYTES; bytes <= LAST_WINDOW_BYTES; bytes *= 8) {
+      const found = findLine(await document.read(target, target + bytes));
+      if (found !== undefined) {
+        last = target + found;
+        yield cutAt(last);
+      }
+      if (found !== undefined || target + bytes >= document.sizeBytes) break;
+    }
+  }
+}
+
+/**
+ * Offset of a line that begins a value. The reader also accepts values that span several lines. Within such a value no two consecutive
+ * lines are JSON by themselves, since a comma, a colon or a bracket is between them.
+ */
+function findLine(window: Buffer): number | undefined {
+  let before = false;
+  for (let from = window.indexOf(LF) + 1; from > 0; ) {
+    const end = window.indexOf(LF, from);
+    if (end < 0) return undefined;
+    const isWhole = isJson(window.toString('utf8', from, end));
+    if (before && isWhole) return from;
+    before = isWhole;
+    from = end + 1;
+  }
+  return undefined;
+}
+
+const LF = 10;
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
   } catch {
     return false;
   }

@@ -11,7 +11,7 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import type { Accessor } from '../../core/value.ts';
 import type { Query } from '../../paths/json/model.ts';
 import { toUtf8 } from '../encoding.ts';
-import type { Batch, NestedRecords, OpenScan, ReadOptions, Scan, Unseen } from '../source.ts';
+import type { Batch, JsonOptions, NestedRecords, OpenScan, Scan, Unseen } from '../source.ts';
 import { adviceOn } from './advice.ts';
 import { JsonBeginning } from './beginning.ts';
 import { parseExpression, parseRecordReference, stepsOf, upsOf } from './expression.ts';
@@ -38,7 +38,7 @@ const MOST_SAMPLES = 20;
 const SLICE_BYTES = 64 * 1024;
 
 /**
- * Reads a JSON document (RFC 8259; up to 1000 nesting levels), or a sequence of values with `options.jsonLines`: JSON Lines, values one after
+ * Reads a JSON document (RFC 8259; up to 1000 nesting levels), or a sequence of values with the format `jsonl`: JSON Lines, values one after
  * the other, or a text sequence (RFC 7464), which begins with a record separator. A record is a parsed value.
  *
  * Memory: a batch, and twice the longest piece. An iteration without iterator has the whole document as its record; in JSON Lines, each
@@ -46,21 +46,21 @@ const SLICE_BYTES = 64 * 1024;
  *
  * @throws Fault mapping/reference — an iterator is not valid JSONPath
  */
-export const openJson: OpenScan = async (bytes, iterations, options) => {
+export const openJson: OpenScan<JsonOptions> = async (bytes, iterations, options) => {
   const iterators = iterations.map(({ iterator, references, origin }) => {
-    const text = iterator ?? (options.jsonLines ? '$[*]' : '$');
+    const text = iterator ?? (options.format === 'jsonl' ? '$[*]' : '$');
     const ups = upsOf(references, options);
     const parent = ups === 0 ? undefined : references.find((reference) => upsOf([reference], options) === ups);
     return { text, query: parseExpression(text, options, { mapping: origin }), ups, parent };
   });
   const root = buildAutomaton(iterators, options.maxRecordBytes);
-  const gathers = options.jsonLines === true && root.cuts;
+  const gathers = options.format === 'jsonl' && root.cuts;
   return new JsonScan(bytes, iterators, options, root, gathers ? undefined : planSlots(iterators, iterations, options));
 };
 
 class JsonScan implements Scan {
   private readonly bytes: AsyncIterable<Uint8Array>;
-  private readonly options: ReadOptions;
+  private readonly options: JsonOptions;
   private readonly root: PathAutomaton;
   private readonly iterations: readonly TrackedIterator[];
   /** By what needs a value as a whole because of a parent: the bytes of the largest one. */
@@ -81,7 +81,7 @@ class JsonScan implements Scan {
   constructor(
     bytes: AsyncIterable<Uint8Array>,
     iterations: readonly TrackedIterator[],
-    options: ReadOptions,
+    options: JsonOptions,
     root: PathAutomaton,
     plan: SlotPlan | undefined,
   ) {
@@ -129,7 +129,7 @@ class JsonScan implements Scan {
     if (reference === undefined) {
       if (this.countOf(iteration) > 0) return undefined;
       const { text } = this.iterations[iteration] as TrackedIterator;
-      const value = beginning.value(options.jsonLines === true);
+      const value = beginning.value(options.format === 'jsonl');
       return value === undefined
         ? undefined
         : adviceOn(startOf(text), stepsOf(text, options), { nodes: [value], what: 'document', isWhole: beginning.isWhole });
@@ -149,7 +149,7 @@ class JsonScan implements Scan {
   }
 
   private firstRecords(iteration: number): readonly Linked[] {
-    const value = this.beginning.value(this.options.jsonLines === true);
+    const value = this.beginning.value(this.options.format === 'jsonl');
     const records: unknown[] = [];
     if (value !== undefined) compileLinked((this.iterations[iteration] as TrackedIterator).query.segments)(value, value, records);
     return records.slice(0, MOST_SAMPLES) as readonly Linked[];
@@ -157,13 +157,13 @@ class JsonScan implements Scan {
 
   private hintOfRoot(iteration: number): string | undefined {
     if (this.iterations[iteration]?.query.segments.length !== 0) return undefined;
-    if (this.options.jsonLines === true) return 'JSON Lines are read as one array: with the iterator $[*] each line is a record';
+    if (this.options.format === 'jsonl') return 'JSON Lines are read as one array: with the iterator $[*] each line is a record';
     return /^\s*\[/.test(this.beginning.text) ? 'The document is an array: with the iterator $[*] each member is a record' : undefined;
   }
 
   async *batches(signal: AbortSignal): AsyncGenerator<Batch> {
     const { options } = this;
-    const lines = options.jsonLines === true;
+    const lines = options.format === 'jsonl';
     const gathered = lines && this.root.cuts ? new Gathered(this.root) : undefined;
     const slots = this.plan === undefined ? undefined : new SlotReader(this.plan, this.pending);
     const splitter = new JsonSplitter(

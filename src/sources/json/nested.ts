@@ -3,7 +3,7 @@ import { Fault } from '../../core/fault.ts';
 import type { Accessor } from '../../core/value.ts';
 import { isSingular, type Query } from '../../paths/json/model.ts';
 import { hasAncestor } from '../../paths/json/parse.ts';
-import type { NestedRecords, ReadOptions } from '../source.ts';
+import type { CommonOptions, NestedRecords } from '../source.ts';
 import { parseExpression, parseRecordReference } from './expression.ts';
 import { ancestorOf, type Linked } from './path/parents.ts';
 import { compileSegments } from './path/query.ts';
@@ -35,12 +35,12 @@ export function compileItems(query: Query): FindItems {
 
 export class JsonItems implements NestedRecords {
   readonly items: FindItems;
-  readonly #options: ReadOptions;
+  readonly #options: CommonOptions;
   readonly #readers = new Map<string, TrackedReader>();
   readonly #nested = new Map<string, JsonItems>();
   #found = false;
 
-  constructor(find: FindItems, options: ReadOptions) {
+  constructor(find: FindItems, options: CommonOptions) {
     this.#options = options;
     this.items = (node) => {
       if (node === null || node === undefined) return NONE;
@@ -64,7 +64,7 @@ export class JsonItems implements NestedRecords {
 }
 
 /** The reader of a reference, made when it is not in `known`. @throws Fault mapping/reference */
-export function readerOf(reference: string, known: Map<string, TrackedReader>, options: ReadOptions): TrackedReader {
+export function readerOf(reference: string, known: Map<string, TrackedReader>, options: CommonOptions): TrackedReader {
   let reader = known.get(reference);
   if (reader === undefined) {
     const { dialect, nulls, name } = options;
@@ -76,7 +76,7 @@ export function readerOf(reference: string, known: Map<string, TrackedReader>, o
 }
 
 /** The reader of a reference over records that are slots, made when it is not in `known`. @throws Fault internal/error — it was not announced */
-export function slotReaderOf(reference: string, slots: Slots, known: Map<string, TrackedReader>, options: ReadOptions): TrackedReader {
+export function slotReaderOf(reference: string, slots: Slots, known: Map<string, TrackedReader>, options: CommonOptions): TrackedReader {
   let reader = known.get(reference);
   if (reader === undefined) {
     const slot = slots.get(reference);
@@ -94,7 +94,12 @@ export function slotReaderOf(reference: string, slots: Slots, known: Map<string,
  *
  * @throws Fault mapping/reference
  */
-export function linkedReaderOf(reference: string, iterator: Query, known: Map<string, TrackedReader>, options: ReadOptions): TrackedReader {
+export function linkedReaderOf(
+  reference: string,
+  iterator: Query,
+  known: Map<string, TrackedReader>,
+  options: CommonOptions,
+): TrackedReader {
   const { dialect, nulls, name } = options;
   const { ups, query } = parseRecordReference(reference, options);
   const place = { input: name, expression: reference };
@@ -128,7 +133,7 @@ export const ofLinked = (items: JsonItems): NestedRecords => ({
 });
 
 /** The items of an iterator, made when they are not in `known`. @throws Fault mapping/reference */
-export function itemsOf(iterator: string, known: Map<string, JsonItems>, options: ReadOptions): JsonItems {
+export function itemsOf(iterator: string, known: Map<string, JsonItems>, options: CommonOptions): JsonItems {
   let items = known.get(iterator);
   if (items === undefined) {
     items = new JsonItems(compileItems(parseExpression(iterator, options, {})), options);

@@ -1,7 +1,7 @@
 /** JSON documents within values. Each text is parsed as a whole, and is one document, never JSON Lines. */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { depthFault } from '../../core/limits.ts';
-import type { NestedRecords, OpenTexts, ReadOptions } from '../source.ts';
+import type { JsonOptions, NestedRecords, OpenTexts } from '../source.ts';
 import { textFault, textReader } from '../text-faults.ts';
 import { parseExpression } from './expression.ts';
 import { compileItems, JsonItems } from './nested.ts';
@@ -11,11 +11,11 @@ import { JsonSyntaxError, parseJson } from './text.ts';
 /**
  * Opens texts whose items are values. Without an iterator the item is the whole text; datatypes, dialect and nulls are as in JSON documents.
  */
-export const openJsonTexts: OpenTexts = async (options) => ({
+export const openJsonTexts: OpenTexts<JsonOptions> = async (options) => ({
   records: (iterator, expression) => textRecords(iterator, expression, options),
 });
 
-function textRecords(iterator: string | undefined, expression: string | undefined, options: ReadOptions): NestedRecords {
+function textRecords(iterator: string | undefined, expression: string | undefined, options: JsonOptions): NestedRecords {
   const find = compileItems(parseExpression(iterator ?? '$', options, {}));
   const place = { input: options.name, ...(expression === undefined ? {} : { expression }) };
   const textOf = textReader(options, place);

@@ -5,14 +5,14 @@
 import { h1, h2, hash } from '../../core/hash.ts';
 import type { Query } from '../../paths/json/model.ts';
 import { parseExpression } from '../json/expression.ts';
-import type { ReadOptions } from '../source.ts';
+import type { IsKey, ParquetOptions } from '../source.ts';
 import { FlatColumn } from './columns/flat.ts';
 import { targetOf } from './columns/references.ts';
 import { buildSchema, type LeafNode, MAX_DEPTH } from './columns/schema.ts';
 import { parquetFault } from './faults.ts';
 import { readRowGroup } from './file/metadata.ts';
 import { type OpenedFooter, openFooter } from './file/open.ts';
-import { RandomAccess } from './file/random-access.ts';
+import { NO_BYTES, RandomAccess } from './file/random-access.ts';
 import { ChunkPages } from './pages/chunk.ts';
 import type { LeafValues } from './pages/values.ts';
 
@@ -21,14 +21,12 @@ const BLOCK_ROWS = 4096;
 type KeyValue = number | bigint | string;
 
 /**
- * Whether a reference of rows is a key: a column of integers or texts of which no two rows have the same value, and of which some may have none.
- * False: it is not, or this does not find it out with little memory.
+ * Of columns of integers and texts.
  *
  * @param options with `ranges`
  * @param memoryBytes for the hashes of texts; those of a column with more must ascend
- * @throws Fault those of `openParquet` and of its reader
  */
-export async function isKey(reference: string, options: ReadOptions, memoryBytes: number, signal: AbortSignal): Promise<boolean> {
+export const isKey: IsKey<ParquetOptions> = async (reference, options, memoryBytes, signal) => {
   try {
     const file = await RandomAccess.open(NO_BYTES, options);
     const footer = await openFooter(file, options.name);
@@ -41,10 +39,7 @@ export async function isKey(reference: string, options: ReadOptions, memoryBytes
   } catch (error) {
     throw parquetFault(error, { input: options.name }, options.maxRecordBytes);
   }
-}
-
-/** With ranges, nothing else is read. */
-const NO_BYTES: AsyncIterable<Uint8Array> = (async function* () {})();
+};
 
 /** Whether different values have different texts, and are read as numbers or texts. */
 function mayBeKey({ leaf: { physical, annotation } }: LeafNode): boolean {

@@ -13,6 +13,7 @@ import { type Accessor, TypedValue, type Values } from '../../core/value.ts';
 import type { Query } from '../../paths/json/model.ts';
 import { columnOf } from '../csv/columns.ts';
 import { descriptionOf, valueOf } from '../csv/described.ts';
+import { cutAt, type FindCuts } from '../cuts.ts';
 import { parseExpression, parseRecordReference, upsOf } from '../json/expression.ts';
 import { compileItems, itemsOf, JsonItems, linkedReaderOf, ofLinked, readerOf, unmatchedOf } from '../json/nested.ts';
 import { queriesIn, usesRoot } from '../json/path/filter.ts';
@@ -20,7 +21,7 @@ import { compileLinked } from '../json/path/parents.ts';
 import { compileFilter, compileSegments, type Find } from '../json/path/query.ts';
 import { compileReference, type TrackedReader } from '../json/references.ts';
 import { UnreadableValue } from '../json/text.ts';
-import type { Batch, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan } from '../source.ts';
+import type { Batch, IterationRequest, NestedRecords, OpenScan, ParquetOptions, Scan } from '../source.ts';
 import { FlatColumn } from './columns/flat.ts';
 import { NestedColumn } from './columns/nested.ts';
 import { nameOf, targetOf } from './columns/references.ts';
@@ -28,7 +29,7 @@ import { buildSchema, type LeafNode, MAX_DEPTH, type Schema, type SchemaNode } f
 import { parquetFault } from './faults.ts';
 import { type ChunkPlace, type RowGroupPlace, readRowGroup } from './file/metadata.ts';
 import { type OpenedFooter, openFooter } from './file/open.ts';
-import { RandomAccess } from './file/random-access.ts';
+import { NO_BYTES, RandomAccess } from './file/random-access.ts';
 import { BrokenParquet } from './file/thrift.ts';
 import { ChunkPages } from './pages/chunk.ts';
 import type { LeafValues } from './pages/values.ts';
@@ -47,14 +48,14 @@ const POSITIONS: readonly number[] = Array.from({ length: BATCH_ROWS }, (_, posi
  *
  * @throws Fault source/malformed, source/refused, limit/exceeded; mapping/reference — an iterator that does not lead into the rows
  */
-export const openParquet: OpenScan = (bytes, iterations, options) => open(bytes, iterations, options);
+export const openParquet: OpenScan<ParquetOptions> = (bytes, iterations, options) => open(bytes, iterations, options);
 
 /**
  * Opens a file to read whole rows. Values are nodes of JSON, as paths see them.
  *
  * @throws Fault source/malformed, source/refused, limit/exceeded
  */
-export async function openParquetRows(bytes: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<ParquetRows> {
+export async function openParquetRows(bytes: AsyncIterable<Uint8Array>, options: ParquetOptions): Promise<ParquetRows> {
   return (await open(bytes, [{ iterator: undefined, references: [], origin: '' }], options)).rows();
 }
 
@@ -67,7 +68,11 @@ export interface ParquetRows {
   close(): Promise<void>;
 }
 
-async function open(bytes: AsyncIterable<Uint8Array>, iterations: readonly IterationRequest[], options: ReadOptions): Promise<ParquetScan> {
+async function open(
+  bytes: AsyncIterable<Uint8Array>,
+  iterations: readonly IterationRequest[],
+  options: ParquetOptions,
+): Promise<ParquetScan> {
   const file = await RandomAccess.open(bytes, options);
   try {
     const footer = await openFooter(file, options.name);
@@ -79,9 +84,17 @@ async function open(bytes: AsyncIterable<Uint8Array>, iterations: readonly Itera
   }
 }
 
-/** Offsets at which the row groups of a file begin, in its order. @throws Fault those of `openParquet` */
-export async function rowGroupOffsets(bytes: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<readonly number[]> {
-  const file = await RandomAccess.open(bytes, options);
+/** Where row groups begin. A file in which they stand in no order is not cut. */
+export const findRowGroupCuts: FindCuts<ParquetOptions> = async (document, _, options, targets) => {
+  const offsets = await rowGroupOffsets({ ...options, ranges: document });
+  if (offsets.some((offset, i) => !Number.isFinite(offset) || offset <= (offsets[i - 1] ?? 0))) return undefined;
+  const cuts = targets.flatMap((target) => offsets.slice(1).find((offset) => offset >= target) ?? []);
+  return { head: 0, found: [...new Set(cuts)].map(cutAt) };
+};
+
+/** Offsets at which the row groups of a file begin, in its order. @param options with `ranges` @throws Fault those of `openParquet` */
+async function rowGroupOffsets(options: ParquetOptions): Promise<readonly number[]> {
+  const file = await RandomAccess.open(NO_BYTES, options);
   try {
     return (await openFooter(file, options.name)).rowGroups.map(({ offset }) => offset);
   } catch (error) {
@@ -117,8 +130,8 @@ class ParquetScan implements Scan {
   readonly #footer: OpenedFooter;
   readonly #schema: Schema;
   readonly #iterations: readonly IterationRequest[];
-  readonly #options: ReadOptions;
-  readonly #paths: ReadOptions;
+  readonly #options: ParquetOptions;
+  readonly #paths: ParquetOptions;
   readonly #columns = new Map<string, ReadColumn>();
   /** By iteration; undefined: its records are the rows. */
   readonly #items: readonly (Items | undefined)[];
@@ -128,7 +141,7 @@ class ParquetScan implements Scan {
   /** The column that is being read, for faults. */
   #reading: string | undefined;
 
-  constructor(file: RandomAccess, footer: OpenedFooter, schema: Schema, iterations: readonly IterationRequest[], options: ReadOptions) {
+  constructor(file: RandomAccess, footer: OpenedFooter, schema: Schema, iterations: readonly IterationRequest[], options: ParquetOptions) {
     this.#file = file;
     this.#footer = footer;
     this.#schema = schema;

@@ -13,7 +13,7 @@ import { fromBytes, toBytes } from '../../core/text.ts';
 import { type Accessor, TypedValue, type Values } from '../../core/value.ts';
 import { columnOf } from '../csv/columns.ts';
 import { descriptionOf, valueOf } from '../csv/described.ts';
-import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
+import type { Batch, IterationRequest, OpenScan, Scan, WorkbookOptions } from '../source.ts';
 import { openXls } from './binary/xls.ts';
 import { openXlsb } from './binary/xlsb.ts';
 import { openOds } from './ods/ods.ts';
@@ -26,7 +26,7 @@ import { openXlsx } from './xlsx/xlsx.ts';
 const BATCH_ROWS = 512;
 
 const ofArchive =
-  (openReader: (archive: Archive, options: ReadOptions) => Promise<SheetReader>): OpenScan =>
+  (openReader: (archive: Archive, options: WorkbookOptions) => Promise<SheetReader>): OpenScan<WorkbookOptions> =>
   async (bytes, iterations, options) => {
     const archive = await Archive.open(bytes, options);
     try {
@@ -41,10 +41,11 @@ const ofArchive =
 export const openXlsxScan = ofArchive(openXlsx);
 export const openXlsbScan = ofArchive(openXlsb);
 export const openOdsScan = ofArchive(openOds);
-export const openXlsScan: OpenScan = async (bytes, iterations, options) => openRows(await openXls(bytes, options), iterations, options);
+export const openXlsScan: OpenScan<WorkbookOptions> = async (bytes, iterations, options) =>
+  openRows(await openXls(bytes, options), iterations, options);
 
 /** Reads up to the header. The scan closes the reader. */
-export async function openRows(reader: SheetReader, iterations: readonly IterationRequest[], options: ReadOptions): Promise<Scan> {
+export async function openRows(reader: SheetReader, iterations: readonly IterationRequest[], options: WorkbookOptions): Promise<Scan> {
   try {
     while (reader.table.header === undefined) if (!(await reader.fill())) throw reader.table.headless();
     return new SheetScan(reader, iterations, options);
@@ -57,11 +58,11 @@ export async function openRows(reader: SheetReader, iterations: readonly Iterati
 class SheetScan implements Scan {
   readonly #reader: SheetReader;
   readonly #iterations: readonly IterationRequest[];
-  readonly #options: ReadOptions;
+  readonly #options: WorkbookOptions;
   readonly #columns = new Map<string, number>();
   readonly #warnings = new Set<string>();
 
-  constructor(reader: SheetReader, iterations: readonly IterationRequest[], options: ReadOptions) {
+  constructor(reader: SheetReader, iterations: readonly IterationRequest[], options: WorkbookOptions) {
     this.#reader = reader;
     this.#iterations = iterations;
     this.#options = options;

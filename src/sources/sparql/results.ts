@@ -11,7 +11,7 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { variableOf } from '../../core/input/sparql-variable.ts';
 import { toBytes } from '../../core/text.ts';
 import type { Accessor, Value } from '../../core/value.ts';
-import type { IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
+import type { IterationRequest, OpenScan, ReadOptions, Scan, XmlOptions } from '../source.ts';
 import { literalOf, parseTerm } from './terms.ts';
 
 export type ResultFormat = 'csv' | 'tsv' | 'json' | 'xml';
@@ -70,7 +70,7 @@ function optionsOf(format: ResultFormat, options: ReadOptions): ReadOptions {
       return options;
     case 'xml':
       // All elements are in one namespace, and paths of mappings name them without a prefix.
-      return { ...options, xmlDefaultNamespace: 'document' };
+      return { ...(options as XmlOptions), xmlDefaultNamespace: 'document' };
   }
 }
 

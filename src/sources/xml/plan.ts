@@ -2,7 +2,7 @@
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
 import { type NamePattern, type Path, parsePath, type Step } from '../../paths/xml/path.ts';
-import type { IterationRequest, NestedRequest, ReadOptions } from '../source.ts';
+import type { IterationRequest, NestedRequest, XmlOptions } from '../source.ts';
 import { MAX_STEPS, Matcher } from './matcher.ts';
 import type { Name, NameTable, Scope } from './names.ts';
 import { type SlotPath, SlotStates } from './parse/slot-states.ts';
@@ -83,7 +83,7 @@ const ROOT_STEPS: readonly Step[] = [{ descendant: false, name: { prefix: undefi
  */
 export async function planIterations(
   iterations: readonly IterationRequest[],
-  options: ReadOptions,
+  options: XmlOptions,
   names: NameTable,
   root: Root,
 ): Promise<XmlPlan> {
@@ -98,7 +98,7 @@ export async function planIterations(
 /** The same when the engine is loaded, and records are never slots. @throws Fault mapping/reference */
 export function planLoaded(
   iterations: readonly IterationRequest[],
-  options: ReadOptions,
+  options: XmlOptions,
   names: NameTable,
   root: Root,
   engine: Engine,
@@ -109,11 +109,11 @@ export function planLoaded(
 }
 
 class Planner {
-  readonly #options: ReadOptions;
+  readonly #options: XmlOptions;
   readonly #names: NameTable;
   readonly #root: Root;
 
-  constructor(options: ReadOptions, names: NameTable, root: Root) {
+  constructor(options: XmlOptions, names: NameTable, root: Root) {
     this.#options = options;
     this.#names = names;
     this.#root = root;

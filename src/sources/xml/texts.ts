@@ -7,7 +7,7 @@ import { toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { parsePath } from '../../paths/xml/path.ts';
 import { anyPrefix } from '../../paths/xml/syntax.ts';
-import type { NestedRecords, NestedRequest, OpenTexts, ReadOptions } from '../source.ts';
+import type { NestedRecords, NestedRequest, OpenTexts, XmlOptions } from '../source.ts';
 import { textFault, textReader, unfitFault } from '../text-faults.ts';
 import { type Name, NameTable, type Scope } from './names.ts';
 import { XmlAccessors } from './nested.ts';
@@ -20,7 +20,7 @@ const MAX_PLANS = 64;
 const MAX_NAMES = 10_000;
 
 /** Opens texts whose items are the records that a document with this iterator has. */
-export const openXmlTexts: OpenTexts = async (options) => {
+export const openXmlTexts: OpenTexts<XmlOptions> = async (options) => {
   const engine = await import('./path/xpath.ts');
   return {
     records: (iterator, expression) => {
@@ -102,7 +102,7 @@ class XmlTexts {
   readonly nulls: ReadonlySet<string>;
   readonly origin = '';
   readonly #iterator: string | undefined;
-  readonly #options: ReadOptions;
+  readonly #options: XmlOptions;
   readonly #engine: Engine;
   readonly #place: FaultPlace;
   readonly #limits: BuilderLimits;
@@ -110,7 +110,7 @@ class XmlTexts {
   readonly #plans = new Map<string, XmlPlan>();
   #names = new NameTable();
 
-  constructor(iterator: string | undefined, expression: string | undefined, options: ReadOptions, engine: Engine) {
+  constructor(iterator: string | undefined, expression: string | undefined, options: XmlOptions, engine: Engine) {
     this.#iterator = iterator;
     this.#options = options;
     this.#engine = engine;

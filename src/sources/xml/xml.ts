@@ -19,7 +19,7 @@ import type { Accessor } from '../../core/value.ts';
 import { type Path, parsePath } from '../../paths/xml/path.ts';
 import { toUtf8 } from '../encoding.ts';
 import { isPage, pageFault } from '../no-text.ts';
-import type { Batch, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan, Spill, SpilledText, Unseen } from '../source.ts';
+import type { Batch, IterationRequest, NestedRecords, OpenScan, Scan, Spill, SpilledText, Unseen, XmlOptions } from '../source.ts';
 import { declaredEncoding } from './declared-encoding.ts';
 import { type Name, NameTable, type Scope } from './names.ts';
 import { announced, nestedIn, XmlAccessors } from './nested.ts';
@@ -51,7 +51,7 @@ const HEAD_BYTES = 256;
 /** Number of bytes that are tokenised at a time. */
 const WINDOW_BYTES = 2 ** 16;
 
-export const openXml: OpenScan = async (bytes, iterations, options) => {
+export const openXml: OpenScan<XmlOptions> = async (bytes, iterations, options) => {
   const text = new XmlText(bytes, options);
   try {
     return await text.open(iterations);
@@ -66,13 +66,13 @@ class XmlText {
   bytesRead = 0;
   /** For hints. */
   readonly beginning = new XmlBeginning();
-  readonly #options: ReadOptions;
+  readonly #options: XmlOptions;
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);
   #ended = false;
   #isPage = false;
 
-  constructor(bytes: AsyncIterable<Uint8Array>, options: ReadOptions) {
+  constructor(bytes: AsyncIterable<Uint8Array>, options: XmlOptions) {
     this.#options = options;
     const utf8 = toUtf8(this.#counted(bytes), options.encoding, declaredEncoding, options.name, 'XML', options.served);
     this.#chunks = utf8[Symbol.asyncIterator]();
@@ -157,7 +157,7 @@ class XmlScan implements Scan {
   readonly #builder: RecordBuilder | SlotBuilder;
   readonly #plan: XmlPlan;
   readonly #iterations: readonly IterationRequest[];
-  readonly #options: ReadOptions;
+  readonly #options: XmlOptions;
   readonly #names: NameTable;
   readonly #nulls: ReadonlySet<string>;
   /** By iteration. */
@@ -175,7 +175,7 @@ class XmlScan implements Scan {
     builder: RecordBuilder | SlotBuilder,
     plan: XmlPlan,
     iterations: readonly IterationRequest[],
-    options: ReadOptions,
+    options: XmlOptions,
     names: NameTable,
   ) {
     this.#text = text;

@@ -10,7 +10,7 @@ async function read(text: string, references: readonly string[], csv: CsvDialect
   const bytes = (async function* () {
     yield Buffer.from(text);
   })();
-  const options = { name: 'a.csv', dialect: 'rml', nulls, encoding: undefined, namespaces: {}, maxRecordBytes: 2 ** 20, csv } as const;
+  const options = { format: 'csv', name: 'a.csv', dialect: 'rml', nulls, encoding: undefined, maxRecordBytes: 2 ** 20, csv } as const;
   const scan = await openCsv(bytes, [{ iterator: undefined, references, origin: 'm.ttl:1:1' }], options);
   const readers = references.map((reference) => scan.accessor(0, reference));
   for await (const { records } of scan.batches(new AbortController().signal)) {

@@ -3,14 +3,14 @@ import { Fault } from '../../../src/core/fault.ts';
 import type { CsvDialect } from '../../../src/core/input/csv-dialect.ts';
 import { fromBytes } from '../../../src/core/text.ts';
 import { openCsv } from '../../../src/sources/csv/csv.ts';
-import type { ReadOptions } from '../../../src/sources/source.ts';
+import type { CsvOptions } from '../../../src/sources/source.ts';
 
-const READING: ReadOptions = {
+const READING: CsvOptions = {
+  format: 'csv',
   name: 'people.csv',
   dialect: 'rml',
   nulls: [],
   encoding: undefined,
-  namespaces: {},
   maxRecordBytes: 2 ** 20,
 };
 
@@ -19,7 +19,7 @@ async function* chunks(bytes: Buffer, size: number) {
 }
 
 /** All rows, the columns named; text decoded. */
-async function read(text: string | Buffer, columns: readonly string[], reading: Partial<ReadOptions> = {}, size = 2 ** 16) {
+async function read(text: string | Buffer, columns: readonly string[], reading: Partial<CsvOptions> = {}, size = 2 ** 16) {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   const scan = await openCsv(chunks(bytes, size), [{ iterator: undefined, references: columns, origin: 'm.ttl:1:1' }], {
     ...READING,
@@ -334,7 +334,7 @@ describe('CSV', () => {
   });
 
   describe('a column in another letter case', () => {
-    const scanOf = (header: string, dialect: ReadOptions['dialect']) =>
+    const scanOf = (header: string, dialect: CsvOptions['dialect']) =>
       openCsv(chunks(Buffer.from(`${header}\nx,1\n`), 7), [{ iterator: undefined, references: ['name'], origin: 'm.ttl:1:1' }], {
         ...READING,
         dialect,
@@ -351,7 +351,7 @@ describe('CSV', () => {
       ]);
     });
 
-    test.each<[string, string, ReadOptions['dialect'], string]>([
+    test.each<[string, string, CsvOptions['dialect'], string]>([
       ["in today's RML", 'Name,age', 'rml', 'Did you mean "Name"?'],
       ['where two differ in case alone', 'Name,NAME', 'legacy', 'Did you mean "Name" or "NAME"?'],
     ])('is another column %s', async (_, header, dialect, hint) => {
@@ -397,25 +397,5 @@ describe('CSV', () => {
     expect(whole[6000]).toEqual(['6000', '" '.repeat(60_000), 'last']);
     expect(await read(text, columns, {}, 1000)).toEqual(whole);
     expect(await read(text, columns, {}, 2 ** 16 + 1)).toEqual(whole);
-  });
-
-  test('stops soon after a signal', async () => {
-    const scan = await openCsv(
-      chunks(Buffer.from(`a\n${'1\n'.repeat(10_000)}`), 1000),
-      [{ iterator: undefined, references: ['a'], origin: 'm' }],
-      READING,
-    );
-    const controller = new AbortController();
-    let batches = 0;
-    const found = await fault(
-      (async () => {
-        for await (const _ of scan.batches(controller.signal)) {
-          batches++;
-          controller.abort();
-        }
-      })(),
-    );
-    expect(found.code).toBe('run/cancelled');
-    expect(batches).toBe(1);
   });
 });

@@ -4,17 +4,22 @@ import { fromBytes, toBytes } from '../../../src/core/text.ts';
 import { TypedValue, XSD } from '../../../src/core/value.ts';
 import { openCsvTexts } from '../../../src/sources/csv/texts.ts';
 import { openJsonTexts } from '../../../src/sources/json/texts.ts';
-import type { NestedRecords, OpenTexts, ReadOptions } from '../../../src/sources/source.ts';
+import type { CsvOptions, JsonOptions, NestedRecords, OpenTexts, XmlOptions } from '../../../src/sources/source.ts';
 import { openXmlTexts } from '../../../src/sources/xml/texts.ts';
 
-const READING: ReadOptions = {
+/** Each format reads its own of these. */
+const READING = {
+  format: 'csv',
   name: 'people.csv',
   dialect: 'rml',
   nulls: [],
   encoding: undefined,
   namespaces: {},
   maxRecordBytes: 2 ** 20,
-};
+} as const;
+
+type Options = Partial<CsvOptions | JsonOptions | XmlOptions>;
+type Texts = OpenTexts<CsvOptions> | OpenTexts<JsonOptions> | OpenTexts<XmlOptions>;
 
 const show = (value: unknown): unknown =>
   Array.isArray(value)
@@ -25,16 +30,16 @@ const show = (value: unknown): unknown =>
         ? fromBytes(value)
         : value;
 
-const open = async (texts: OpenTexts, iterator: string | undefined, reading: Partial<ReadOptions> = {}): Promise<NestedRecords> =>
-  (await texts({ ...READING, ...reading })).records(iterator, 'items');
+const open = async (texts: Texts, iterator: string | undefined, reading: Options = {}): Promise<NestedRecords> =>
+  (await (texts as OpenTexts)({ ...READING, ...reading } as XmlOptions)).records(iterator, 'items');
 
 /** By text, by item: the values of the references. */
 async function read(
-  texts: OpenTexts,
+  texts: Texts,
   iterator: string | undefined,
   references: readonly string[],
   documents: readonly string[],
-  reading: Partial<ReadOptions> = {},
+  reading: Options = {},
 ) {
   const records = await open(texts, iterator, reading);
   const values = references.map((reference) => records.accessor(reference));
@@ -301,7 +306,7 @@ describe('XML texts', () => {
   });
 });
 
-describe.each<[string, OpenTexts, iterator: string, bad: string, reference: string, text: string]>([
+describe.each<[string, Texts, iterator: string, bad: string, reference: string, text: string]>([
   ['JSON', openJsonTexts, '$[*]', '$[', '$.a', '[{"a":"-"},{"a":"x"}]'],
   ['XML', openXmlTexts, '/r/i', '/r[', 'a', '<r><i><a>-</a></i><i><a>x</a></i></r>'],
   ['CSV', openCsvTexts, '', '', 'a', 'a\n-\nx\n'],

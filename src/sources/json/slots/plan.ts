@@ -9,7 +9,7 @@
  */
 import { Fault } from '../../../core/fault.ts';
 import { isSingular, type Query, type Segment } from '../../../paths/json/model.ts';
-import type { IterationRequest, ReadOptions } from '../../source.ts';
+import type { CommonOptions, IterationRequest } from '../../source.ts';
 import { parseExpression } from '../expression.ts';
 import type { Subscriber, TrackedIterator } from '../path/automaton.ts';
 import { compileSegments, type Find } from '../path/query.ts';
@@ -115,7 +115,7 @@ export class SlotPlan {
 export function planSlots(
   iterators: readonly TrackedIterator[],
   requests: readonly IterationRequest[],
-  options: ReadOptions,
+  options: CommonOptions,
 ): SlotPlan | undefined {
   if (requests.every(({ references }) => references.length === 0)) return undefined;
   if (iterators.some(({ query, ups }) => ups > 0 || stepsOf(query.segments) === undefined)) return undefined;
@@ -147,7 +147,7 @@ function stepsOf(segments: readonly Segment[]): readonly (string | undefined)[] 
 }
 
 /** undefined: the reference is not valid, which is reported where its accessor is asked for. */
-function queryOf(reference: string, options: ReadOptions): Query | undefined {
+function queryOf(reference: string, options: CommonOptions): Query | undefined {
   try {
     return parseExpression(reference, options, {});
   } catch (error) {

@@ -1,12 +1,15 @@
 /** The bytes of a Parquet file at any offset: of the input itself, or of a copy if it can only be read from its beginning. */
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault } from '../../../core/limits.ts';
 import { copyToScratch, filesOf, type ScratchFile } from '../../scratch-file.ts';
-import type { ReadOptions } from '../../source.ts';
+import type { ParquetOptions } from '../../source.ts';
 import { BrokenParquet } from './thrift.ts';
 
 /** Bytes that a column reads at once where that costs a request, and where it does not: each column holds so many. */
 const REMOTE_BYTES = 1 << 20;
 const NEAR_BYTES = 1 << 18;
+
+/** Of a document that is read by `ranges` alone. */
+export const NO_BYTES: AsyncIterable<Uint8Array> = (async function* () {})();
 
 export class RandomAccess {
   readonly sizeBytes: number;
@@ -16,14 +19,14 @@ export class RandomAccess {
   dataBytes: number;
   /** Bytes that were read so far. */
   bytesRead = 0;
-  readonly #options: ReadOptions;
+  readonly #options: ParquetOptions;
   readonly #read: (from: number, to: number) => Promise<Buffer>;
   readonly #copy: ScratchFile | undefined;
   #unpackedBytes = 0;
 
   private constructor(
     sizeBytes: number,
-    options: ReadOptions,
+    options: ParquetOptions,
     read: (from: number, to: number) => Promise<Buffer>,
     copy: ScratchFile | undefined,
   ) {
@@ -36,7 +39,7 @@ export class RandomAccess {
   }
 
   /** @throws those of the input; sink/failed — it cannot be copied */
-  static async open(bytes: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<RandomAccess> {
+  static async open(bytes: AsyncIterable<Uint8Array>, options: ParquetOptions): Promise<RandomAccess> {
     const { ranges } = options;
     if (ranges !== undefined) return new RandomAccess(ranges.sizeBytes, options, (from, to) => ranges.read(from, to), undefined);
     const { file, sizeBytes } = await copyToScratch(bytes, filesOf(options));

@@ -7,7 +7,7 @@
 import { Fault } from '../../../core/fault.ts';
 import { boundOf, inputBytesFault } from '../../../core/limits.ts';
 import { copyToScratch, filesOf, type ScratchFile } from '../../scratch-file.ts';
-import type { ReadOptions } from '../../source.ts';
+import type { WorkbookOptions } from '../../source.ts';
 import { damaged } from '../package/archive.ts';
 
 const MAGIC = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
@@ -51,7 +51,7 @@ export class CompoundFile {
    *
    * @throws Fault source/malformed — no compound file, damaged or cut off; source/type — an archive or an older workbook; limit/exceeded
    */
-  static async open(bytes: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<CompoundFile> {
+  static async open(bytes: AsyncIterable<Uint8Array>, options: WorkbookOptions): Promise<CompoundFile> {
     const files = filesOf(options);
     const { file, sizeBytes: size } = await copyToScratch(bytes, files);
     try {

@@ -4,7 +4,7 @@
  * @see [MS-XLS]
  */
 import { Fault } from '../../../core/fault.ts';
-import type { ReadOptions } from '../../source.ts';
+import type { WorkbookOptions } from '../../source.ts';
 import { damaged, encryptedFault } from '../package/archive.ts';
 import { choiceOf, type NamedRange, type Sheet } from '../table/choice.ts';
 import { remarks, type SheetReader } from '../table/reader.ts';
@@ -53,7 +53,7 @@ const TYPE = {
 } as const;
 
 /** @throws Fault source/missing — no such sheet; source/malformed, source/type, source/refused, limit/exceeded */
-export async function openXls(bytes: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<SheetReader> {
+export async function openXls(bytes: AsyncIterable<Uint8Array>, options: WorkbookOptions): Promise<SheetReader> {
   const file = await CompoundFile.open(bytes, options);
   try {
     return await openSheet(file, options);
@@ -63,7 +63,7 @@ export async function openXls(bytes: AsyncIterable<Uint8Array>, options: ReadOpt
   }
 }
 
-async function openSheet(file: CompoundFile, options: ReadOptions): Promise<SheetReader> {
+async function openSheet(file: CompoundFile, options: WorkbookOptions): Promise<SheetReader> {
   const { name: input } = options;
   checkStreams(file, input);
   const book = new BookReader(input);

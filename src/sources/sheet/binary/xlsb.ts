@@ -4,7 +4,7 @@
  * @see [MS-XLSB]
  */
 import { toBytes } from '../../../core/text.ts';
-import type { ReadOptions } from '../../source.ts';
+import type { WorkbookOptions } from '../../source.ts';
 import type { Archive } from '../package/archive.ts';
 import { choiceOf, type NamedRange } from '../table/choice.ts';
 import { remarks, type SheetReader } from '../table/reader.ts';
@@ -56,7 +56,7 @@ const BRT = {
 } as const;
 
 /** @throws Fault source/missing — no such sheet; source/malformed, source/type, source/refused, limit/exceeded */
-export async function openXlsb(archive: Archive, options: ReadOptions): Promise<SheetReader> {
+export async function openXlsb(archive: Archive, options: WorkbookOptions): Promise<SheetReader> {
   const { name: input, maxRecordBytes } = options;
   const { part, relationships, partOf } = await partsOf(archive, options);
   if (!/\.bin$/i.test(part)) throw wrongKind(input, 'XLSX', '.xlsx', 'XLSB');

@@ -1,7 +1,7 @@
 /** Opens a sheet of an OpenDocument spreadsheet (ODS). @see https://docs.oasis-open.org/office/OpenDocument/v1.3/ */
 import { Fault } from '../../../core/fault.ts';
 import { fromBytes } from '../../../core/text.ts';
-import type { ReadOptions } from '../../source.ts';
+import type { WorkbookOptions } from '../../source.ts';
 import { type Archive, encryptedFault } from '../package/archive.ts';
 import { Part } from '../package/part.ts';
 import type { TagHandler, Tokens } from '../package/tokens.ts';
@@ -29,7 +29,7 @@ const CONTENT = 'content.xml';
 const ENCRYPTED = 'encrypted-package';
 
 /** @throws Fault source/missing — no such sheet; source/malformed, source/type, source/refused, limit/exceeded */
-export async function openOds(archive: Archive, options: ReadOptions): Promise<SheetReader> {
+export async function openOds(archive: Archive, options: WorkbookOptions): Promise<SheetReader> {
   await checkManifest(archive, options);
   const index = await readIndex(archive, options);
   const { sheet, area } = choiceOf(options, index.sheets, index.names);
@@ -59,7 +59,7 @@ const styleReader = (styles: OdsStyles): TagHandler => ({
   close() {},
 });
 
-async function checkManifest(archive: Archive, options: ReadOptions): Promise<void> {
+async function checkManifest(archive: Archive, options: WorkbookOptions): Promise<void> {
   const { name: input } = options;
   const manifest = 'META-INF/manifest.xml';
   const handler: TagHandler = {
@@ -89,7 +89,7 @@ interface Index {
  * The sheets and names of the document. Names stand at its end, so a name that is no sheet takes a pass of its own; without a name, the pass
  * ends at the first sheet that is not hidden.
  */
-async function readIndex(archive: Archive, options: ReadOptions): Promise<Index> {
+async function readIndex(archive: Archive, options: WorkbookOptions): Promise<Index> {
   const reader = new IndexReader(options.sheet);
   const part = new Part(archive, CONTENT, reader, NAMESPACES, options);
   try {

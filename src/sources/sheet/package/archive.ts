@@ -12,7 +12,7 @@ import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type Zip
 import { excerpt, Fault } from '../../../core/fault.ts';
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault } from '../../../core/limits.ts';
 import { copyToScratch, filesOf, type ScratchFile } from '../../scratch-file.ts';
-import type { FileOptions, ReadOptions } from '../../source.ts';
+import type { FileOptions, WorkbookOptions } from '../../source.ts';
 import { archiveExtent, type Extent } from './extent.ts';
 
 const LOCAL_HEADER = [0x50, 0x4b, 0x03, 0x04];
@@ -60,7 +60,7 @@ export class Archive {
    * @throws Fault source/malformed — no archive, damaged or cut off; source/refused — an encrypted workbook; source/type — a workbook of
    * the older binary format; those of the input
    */
-  static async open(bytes: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<Archive> {
+  static async open(bytes: AsyncIterable<Uint8Array>, options: WorkbookOptions): Promise<Archive> {
     const { name } = options;
     const files = filesOf(options);
     const { file, sizeBytes: size } = await copyToScratch(bytes, files);

@@ -1,6 +1,6 @@
 /** Reads a part of a workbook through its handler: as a whole, or one chunk at a time. */
 import { toUtf8 } from '../../encoding.ts';
-import type { ReadOptions } from '../../source.ts';
+import type { WorkbookOptions } from '../../source.ts';
 import { declaredEncoding } from '../../xml/declared-encoding.ts';
 import type { Archive } from './archive.ts';
 import { type TagHandler, type TokenOptions, Tokens } from './tokens.ts';
@@ -15,7 +15,7 @@ export class Part {
   #more = false;
   #ended = false;
 
-  constructor(archive: Archive, part: string, handler: TagHandler, namespaces: TokenOptions['namespaces'], options: ReadOptions) {
+  constructor(archive: Archive, part: string, handler: TagHandler, namespaces: TokenOptions['namespaces'], options: WorkbookOptions) {
     const { name: input, maxRecordBytes: maxTokenBytes, maxDepth } = options;
     this.#tokens = new Tokens(handler, { input, part, maxTokenBytes, maxDepth, namespaces });
     this.#chunks = toUtf8(archive.read(part), undefined, declaredEncoding, input)[Symbol.asyncIterator]();

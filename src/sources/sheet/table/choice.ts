@@ -6,7 +6,7 @@
  */
 import { Fault } from '../../../core/fault.ts';
 import { nearest } from '../../../core/nearest.ts';
-import type { ReadOptions } from '../../source.ts';
+import type { WorkbookOptions } from '../../source.ts';
 
 /** 0-based and inclusive. */
 export interface Area {
@@ -40,7 +40,7 @@ export interface Choice<S extends Sheet> {
 
 /** The sheet and the cells that `options` want, of those that a workbook has. @throws Fault as `choose` */
 export function choiceOf<S extends Sheet>(
-  { sheet, onSheets, name }: Pick<ReadOptions, 'sheet' | 'onSheets' | 'name'>,
+  { sheet, onSheets, name }: Pick<WorkbookOptions, 'sheet' | 'onSheets' | 'name'>,
   sheets: readonly S[],
   names: readonly NamedRange[],
 ): Choice<S> {

@@ -5,7 +5,7 @@
  * unless it says otherwise. Memory: the records that were not taken yet.
  */
 import { Fault, type FaultPlace } from '../../../core/fault.ts';
-import type { ReadOptions } from '../../source.ts';
+import type { WorkbookOptions } from '../../source.ts';
 import { type CellValue, textOf } from '../values/cell-value.ts';
 import { type Area, cellName, MAX_COLUMNS } from './choice.ts';
 
@@ -22,7 +22,7 @@ export class SheetTable {
   readonly sheet: string;
   readonly area: Area;
 
-  readonly #options: ReadOptions;
+  readonly #options: WorkbookOptions;
   readonly #emptyCell: '' | null;
   readonly #headerRows: number;
   readonly #firstRow: number;
@@ -46,7 +46,7 @@ export class SheetTable {
   /** By column of the sheet: 1 where it is hidden. */
   #hidden: Uint8Array | undefined;
 
-  constructor(sheet: string, area: Area, options: ReadOptions) {
+  constructor(sheet: string, area: Area, options: WorkbookOptions) {
     const { headerRows = 1, skipRows = 0, skipBlankRows, trim = 'none' } = options.csv ?? {};
     this.sheet = sheet;
     this.area = area;

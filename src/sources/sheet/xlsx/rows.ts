@@ -1,6 +1,6 @@
 /** Reads the rows of a sheet of an XLSX workbook. @see ECMA-376 part 1, 18.3.1 */
 import { Fault } from '../../../core/fault.ts';
-import type { ReadOptions } from '../../source.ts';
+import type { WorkbookOptions } from '../../source.ts';
 import type { TagHandler, Tokens } from '../package/tokens.ts';
 import { cellName, MAX_COLUMNS, MAX_ROWS } from '../table/choice.ts';
 import type { SheetTable } from '../table/table.ts';
@@ -42,7 +42,7 @@ export class XlsxRows implements TagHandler {
   /** Within `sheetData`: other elements of the part have rows and texts, too. */
   #inData = false;
 
-  constructor(table: SheetTable, strings: SharedStrings, shown: readonly Shown[], date1904: boolean, { name }: ReadOptions) {
+  constructor(table: SheetTable, strings: SharedStrings, shown: readonly Shown[], date1904: boolean, { name }: WorkbookOptions) {
     this.#table = table;
     this.#strings = strings;
     this.#shown = shown;

@@ -6,7 +6,7 @@ import { readSync } from 'node:fs';
 import { Fault } from '../../../core/fault.ts';
 import { toBytes } from '../../../core/text.ts';
 import { filesOf, ScratchFile, scratchFault } from '../../scratch-file.ts';
-import type { ReadOptions } from '../../source.ts';
+import type { WorkbookOptions } from '../../source.ts';
 import type { Archive } from '../package/archive.ts';
 import { Part } from '../package/part.ts';
 import type { TagHandler } from '../package/tokens.ts';
@@ -54,14 +54,14 @@ export class SharedStrings {
   #windowTo = 0;
 
   /** @param part undefined: the workbook has no such table */
-  static async read(archive: Archive, part: string | undefined, options: ReadOptions): Promise<SharedStrings> {
+  static async read(archive: Archive, part: string | undefined, options: WorkbookOptions): Promise<SharedStrings> {
     if (part === undefined) return new SharedStrings();
     if (!archive.has(part)) throw archive.missing(part, 'the workbook');
     return SharedStrings.collect((add) => new Part(archive, part, new StringReader(options, add), NAMESPACES, options), options);
   }
 
   /** @param textsOf gives a reader that calls `add` for each text, in their order. It is read, and closed. */
-  static async collect(textsOf: (add: (text: string) => void) => TextReader, options: ReadOptions): Promise<SharedStrings> {
+  static async collect(textsOf: (add: (text: string) => void) => TextReader, options: WorkbookOptions): Promise<SharedStrings> {
     const strings = new SharedStrings();
     try {
       await strings.#read(textsOf, options);
@@ -138,7 +138,7 @@ export class SharedStrings {
     return bytes;
   }
 
-  async #read(textsOf: (add: (text: string) => void) => TextReader, options: ReadOptions): Promise<void> {
+  async #read(textsOf: (add: (text: string) => void) => TextReader, options: WorkbookOptions): Promise<void> {
     const files = filesOf(options);
     const full: { bytes: Buffer; ends: Uint32Array; first: number }[] = [];
     let pieces: string[] = [];
@@ -188,12 +188,12 @@ export class SharedStrings {
 /** Texts of `si`, `is` and their like: of all runs, without phonetic hints. */
 class StringReader implements TagHandler {
   wantsText = false;
-  readonly #options: ReadOptions;
+  readonly #options: WorkbookOptions;
   readonly #add: (text: string) => void;
   #text = '';
   #inHint = false;
 
-  constructor(options: ReadOptions, add: (text: string) => void) {
+  constructor(options: WorkbookOptions, add: (text: string) => void) {
     this.#options = options;
     this.#add = add;
   }

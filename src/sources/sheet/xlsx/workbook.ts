@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import { Fault } from '../../../core/fault.ts';
 import { fromBytes } from '../../../core/text.ts';
-import type { ReadOptions } from '../../source.ts';
+import type { WorkbookOptions } from '../../source.ts';
 import type { Archive } from '../package/archive.ts';
 import { Part } from '../package/part.ts';
 import type { TagHandler, Tokens } from '../package/tokens.ts';
@@ -49,7 +49,7 @@ interface WorkbookParts {
 }
 
 /** @throws Fault source/malformed — no workbook; source/type — another kind of document */
-export async function partsOf(archive: Archive, options: ReadOptions): Promise<WorkbookParts> {
+export async function partsOf(archive: Archive, options: WorkbookOptions): Promise<WorkbookParts> {
   const { name: input } = options;
   const roots = [...(await relationshipsOf(archive, '', options)).values()];
   const part = roots.find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml';
@@ -66,7 +66,7 @@ export async function partsOf(archive: Archive, options: ReadOptions): Promise<W
 }
 
 /** @throws Fault source/malformed — a part is missing or not well-formed; source/type — another kind of document */
-export async function readWorkbook(archive: Archive, options: ReadOptions): Promise<Workbook> {
+export async function readWorkbook(archive: Archive, options: WorkbookOptions): Promise<Workbook> {
   const { part, relationships, partOf } = await partsOf(archive, options);
   if (/\.bin$/i.test(part)) throw wrongKind(options.name, 'a binary workbook (XLSB)', '.xlsb', 'XLSX');
   const reader = new WorkbookReader();
@@ -91,7 +91,7 @@ export const wrongKind = (input: string, found: string, ending: string, expected
     },
   );
 
-async function relationshipsOf(archive: Archive, part: string, options: ReadOptions): Promise<ReadonlyMap<string, Relationship>> {
+async function relationshipsOf(archive: Archive, part: string, options: WorkbookOptions): Promise<ReadonlyMap<string, Relationship>> {
   const directory = posix.dirname(part);
   const file = posix.join(directory, '_rels', `${posix.basename(part)}.rels`);
   const found = new Map<string, Relationship>();
@@ -152,7 +152,7 @@ class WorkbookReader implements TagHandler {
 export const isTrue = (value: string | undefined): boolean => value === '1' || value === 'true' || value === 'on';
 
 /** What cells of each format show, by the number that cells give (`s`). */
-export async function readShown(archive: Archive, part: string | undefined, options: ReadOptions): Promise<readonly Shown[]> {
+export async function readShown(archive: Archive, part: string | undefined, options: WorkbookOptions): Promise<readonly Shown[]> {
   if (part === undefined) return [];
   if (!archive.has(part)) throw archive.missing(part, 'the workbook');
   const codes = new Map<number, Shown>();

@@ -1,5 +1,5 @@
 /** Opens a sheet of an XLSX workbook (Office Open XML). @see https://ecma-international.org/publications-and-standards/standards/ecma-376/ */
-import type { ReadOptions } from '../../source.ts';
+import type { WorkbookOptions } from '../../source.ts';
 import type { Archive } from '../package/archive.ts';
 import { Part } from '../package/part.ts';
 import { choiceOf } from '../table/choice.ts';
@@ -10,7 +10,7 @@ import { SharedStrings } from './strings.ts';
 import { NAMESPACES, readShown, readWorkbook } from './workbook.ts';
 
 /** @throws Fault source/missing — no such sheet; source/malformed, source/type, source/refused, limit/exceeded */
-export async function openXlsx(archive: Archive, options: ReadOptions): Promise<SheetReader> {
+export async function openXlsx(archive: Archive, options: WorkbookOptions): Promise<SheetReader> {
   const workbook = await readWorkbook(archive, options);
   const { sheet, area } = choiceOf(options, workbook.sheets, workbook.names);
   const shown = await readShown(archive, workbook.styles, options);

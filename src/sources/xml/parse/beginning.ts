@@ -1,6 +1,6 @@
 /** The beginning of an XML document as a tree, for advice about expressions that find nothing. */
 import { Fault } from '../../../core/fault.ts';
-import type { ReadOptions } from '../../source.ts';
+import type { XmlOptions } from '../../source.ts';
 import type { Name, NameTable } from '../names.ts';
 import { type Attributes, Element, NO_ATTRIBUTES, type XmlSink } from '../tree.ts';
 import { XmlScanner } from './scanner.ts';
@@ -23,7 +23,7 @@ export class XmlBeginning {
   }
 
   /** An element whose child is the root element, with all that is complete. undefined: there is no root element. */
-  document(names: NameTable, { name, maxRecordBytes }: Pick<ReadOptions, 'name' | 'maxRecordBytes'>): Element | undefined {
+  document(names: NameTable, { name, maxRecordBytes }: Pick<XmlOptions, 'name' | 'maxRecordBytes'>): Element | undefined {
     const tree = new TreeSink();
     const scanner = new XmlScanner(tree, names, name, maxRecordBytes);
     scanner.push(Buffer.concat(this.#parts));

@@ -5,7 +5,9 @@
  * elements around a cut are written again, so the readers of the parts report what is wrong.
  */
 import { parsePath } from '../../../paths/xml/path.ts';
-import type { IterationRequest, NestedRequest } from '../../source.ts';
+import { cutsIn, type FindCuts, markOf } from '../../cuts.ts';
+import type { IterationRequest, NestedRequest, XmlOptions } from '../../source.ts';
+import { declaredEncoding } from '../declared-encoding.ts';
 import { streamabilityOf } from '../path/streamability.ts';
 
 const LESS = 60;
@@ -20,7 +22,7 @@ const QUOTE = 39;
 const SPACE = 32;
 
 /** A part ends, and the next one begins, at `at`. Both as one-byte text. */
-export interface XmlCut {
+interface XmlCut {
   readonly at: number;
   /** Closes the elements that are open there. */
   readonly behind: string;
@@ -28,11 +30,19 @@ export interface XmlCut {
   readonly before: string;
 }
 
+export const findXmlCuts: FindCuts<XmlOptions> = async (document, iterations, { encoding }, targets) => {
+  const mark = await markOf(document, encoding, declaredEncoding);
+  const level = levelOfRecords(iterations);
+  if (mark === undefined || level === undefined) return undefined;
+  const found = cutsIn(document, mark, new XmlCuts(level, mark, targets), ({ at, ...around }) => ({ to: at, from: at, ...around }));
+  return { head: 0, found };
+};
+
 /**
  * The level of elements between which every iterator may be cut: 2 are the children of the root. undefined: there is none, because a path
  * depends on what stands before or behind an element of a higher level.
  */
-export function levelOfRecords(iterations: readonly IterationRequest[]): number | undefined {
+function levelOfRecords(iterations: readonly IterationRequest[]): number | undefined {
   let level = Number.POSITIVE_INFINITY;
   const paths = iterations.map(({ iterator }) => (iterator === undefined ? undefined : parsePath(iterator)));
   for (const [i, path] of paths.entries()) {
@@ -63,7 +73,7 @@ function staysWithin(reference: string, below: number): boolean {
 type Ending = '' | '-->' | ']]>' | '?>';
 const CONTENT: Ending = '';
 
-export class XmlCuts {
+class XmlCuts {
   readonly cuts: XmlCut[] = [];
   readonly #level: number;
   readonly #targets: readonly number[];

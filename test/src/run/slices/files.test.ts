@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openCsv } from '../../../../src/sources/csv/csv.ts';
 import { CsvCuts } from '../../../../src/sources/csv/cuts.ts';
-import type { ReadOptions } from '../../../../src/sources/source.ts';
+import type { CsvOptions } from '../../../../src/sources/source.ts';
 import { missingRedis } from '../../../servers/queues/redis.ts';
 import { temporaryDirectory } from '../../../support/queues/backends.ts';
 import { type Fleet, outputOf, startFleet } from '../../../support/service/fleet.ts';
@@ -27,7 +27,7 @@ randomSlices({ tables: [3], dialects: [1], lines: [1] });
 describe('a CSV file', () => {
   /** A row is an array of its cells. */
   const rowsOf = async (bytes: Buffer): Promise<readonly unknown[]> => {
-    const reading: ReadOptions = { name: 'x', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 1e6 };
+    const reading: CsvOptions = { format: 'csv', name: 'x', dialect: 'rml', nulls: [], encoding: undefined, maxRecordBytes: 1e6 };
     const scan = await openCsv(Readable.from([bytes]), [{ iterator: undefined, references: [], origin: '' }], reading);
     const readers = ['id', 'a', 'b', 'kind'].map((name) => scan.accessor(0, name));
     const rows: unknown[] = [];

@@ -2,10 +2,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { JsonBeginning } from '../../../../src/sources/json/beginning.ts';
 import { openJson } from '../../../../src/sources/json/json.ts';
-import type { ReadOptions } from '../../../../src/sources/source.ts';
+import type { JsonOptions } from '../../../../src/sources/source.ts';
 import { READING } from './reading.ts';
 
-async function hintOf(document: string, iterator: string, reference: string | undefined, options: Partial<ReadOptions> = {}) {
+async function hintOf(document: string, iterator: string, reference: string | undefined, options: Partial<JsonOptions> = {}) {
   const bytes = (async function* () {
     const all = Buffer.from(document);
     for (let at = 0; at < all.length; at += 10_000) yield all.subarray(at, at + 10_000);
@@ -85,7 +85,7 @@ describe('advice', () => {
   });
 
   test('for the lines of JSON Lines', async () => {
-    expect(await hintOf('{"Id":1}\n{"Id":2}\n', '$[*]', '$.id', { jsonLines: true })).toBe('Upper and lower case count: write $.Id');
+    expect(await hintOf('{"Id":1}\n{"Id":2}\n', '$[*]', '$.id', { format: 'jsonl' })).toBe('Upper and lower case count: write $.Id');
   });
 
   test('comes of the first 64 KiB: members behind them are not known', async () => {

@@ -65,7 +65,7 @@ describe('a malformed document', () => {
     ['the end of a number', '{"a":1}\n{"a":-1.', /ends too early, with 1 bracket open/, 16, 2],
   ])('of several values lacks %s, and is refused with its place', async (_name, document, message, byte, line) => {
     for (const chunk of [1 << 20, 1, 2, 3, 7]) {
-      const reading = { jsonLines: true, maxRecordBytes: 200 };
+      const reading = { format: 'jsonl' as const, maxRecordBytes: 200 };
       const fault = await faultOf(read({ document, iterators: ['$[*]'], reading, chunk }));
       expect([chunk, fault.code, fault.message]).toEqual([chunk, 'source/malformed', expect.stringMatching(message)]);
       expect([chunk, fault.place]).toEqual([chunk, { input: 'input.json', byte, line, record: 1 }]);

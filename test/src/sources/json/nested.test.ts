@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { openJson } from '../../../../src/sources/json/json.ts';
-import type { NestedRecords, ReadOptions, Scan } from '../../../../src/sources/source.ts';
+import type { JsonOptions, NestedRecords, Scan } from '../../../../src/sources/source.ts';
 import { chunks, faultOf, READING, show } from './reading.ts';
 
-async function open(document: unknown, iterator: string, reading: Partial<ReadOptions> = {}): Promise<Scan> {
+async function open(document: unknown, iterator: string, reading: Partial<JsonOptions> = {}): Promise<Scan> {
   const bytes = Buffer.from(typeof document === 'string' ? document : JSON.stringify(document));
   return openJson(
     chunks(bytes, () => 1000),
@@ -24,7 +24,7 @@ const nestedIn = (scan: Scan, iterator: string): NestedRecords => {
 };
 
 /** By record, by item: what the reference reads. */
-async function readNested(document: unknown, iterator: string, nested: string, reference: string, reading: Partial<ReadOptions> = {}) {
+async function readNested(document: unknown, iterator: string, nested: string, reference: string, reading: Partial<JsonOptions> = {}) {
   const scan = await open(document, iterator, reading);
   const items = nestedIn(scan, nested);
   const value = items.accessor(reference);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { openJson } from '../../../../src/sources/json/json.ts';
-import type { IterationRequest, ReadOptions } from '../../../../src/sources/source.ts';
+import type { IterationRequest, JsonOptions } from '../../../../src/sources/source.ts';
 import { chunks, faultOf, READING, read, show } from './reading.ts';
 
 const ORDERS = JSON.stringify({
@@ -16,7 +16,7 @@ const ORDERS = JSON.stringify({
 const LINES = '$.orders[*].lines[*]';
 
 /** By record: what each reference reads. */
-async function values(document: string, iterator: string, references: readonly string[], reading: Partial<ReadOptions> = {}, chunk = 7) {
+async function values(document: string, iterator: string, references: readonly string[], reading: Partial<JsonOptions> = {}, chunk = 7) {
   const found = await read({ document, iterators: [iterator], references, reading, chunk });
   return found[0]?.map((record) => record.map(show));
 }
@@ -136,8 +136,8 @@ describe('references to parents of JSON records', () => {
       ['b', '1^^integer'],
       ['c', '2^^integer'],
     ];
-    expect(await values(document, '$[*].l[*]', ['s', '$^^.id'], { jsonLines: true })).toEqual(found);
-    expect(await values(document, '$[*].l[*]', ['s', '$^^^[0].id'], { jsonLines: true })).toEqual(found.map(([s]) => [s, '1^^integer']));
+    expect(await values(document, '$[*].l[*]', ['s', '$^^.id'], { format: 'jsonl' })).toEqual(found);
+    expect(await values(document, '$[*].l[*]', ['s', '$^^^[0].id'], { format: 'jsonl' })).toEqual(found.map(([s]) => [s, '1^^integer']));
   });
 
   test('several iterators share the pass, those with parents and those without', async () => {

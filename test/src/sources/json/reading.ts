@@ -3,14 +3,14 @@ import { Fault } from '../../../../src/core/fault.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
 import { TypedValue, type Values } from '../../../../src/core/value.ts';
 import { openJson } from '../../../../src/sources/json/json.ts';
-import type { ReadOptions } from '../../../../src/sources/source.ts';
+import type { JsonOptions } from '../../../../src/sources/source.ts';
 
-export const READING: ReadOptions = {
+export const READING: JsonOptions = {
+  format: 'json',
   name: 'input.json',
   dialect: 'rml',
   nulls: [],
   encoding: undefined,
-  namespaces: {},
   maxRecordBytes: 1_000_000,
 };
 
@@ -26,7 +26,7 @@ export interface Request {
   readonly document: string | Uint8Array;
   readonly iterators: readonly (string | undefined)[];
   readonly references?: readonly string[];
-  readonly reading?: Partial<ReadOptions>;
+  readonly reading?: Partial<JsonOptions>;
   readonly chunk?: number | (() => number);
 }
 

@@ -286,7 +286,7 @@ describe('a number', () => {
 });
 
 describe('JSON Lines', () => {
-  const reading = { jsonLines: true, dialect: 'legacy' as const };
+  const reading = { format: 'jsonl' as const, dialect: 'legacy' as const };
 
   test.each<[name: string, iterator: string | undefined, reference: string, document: string, expected: unknown]>([
     ['each line is a record', '$[*]', 'a', '{"a":1}\n{"a":2}\n', [['1', '2']]],

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { faultOf, read, showAll } from './reading.ts';
 
-const reading = { jsonLines: true };
+const reading = { format: 'jsonl' as const };
 const RS = '\x1e';
 const CHUNKS = [1 << 20, 1, 2, 3, 7];
 

@@ -6,7 +6,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../../src/core/fault.ts';
 import { openJson } from '../../../../src/sources/json/json.ts';
-import type { ReadOptions } from '../../../../src/sources/source.ts';
+import type { JsonOptions } from '../../../../src/sources/source.ts';
 import { chunks, READING, show } from './reading.ts';
 
 const AS_VALUES = '$..never';
@@ -25,7 +25,7 @@ async function outcomeOf(
   iterators: readonly string[],
   references: readonly string[],
   asValues: boolean,
-  reading: Partial<ReadOptions>,
+  reading: Partial<JsonOptions>,
   chunk: number,
 ): Promise<Outcome> {
   const asked = asValues ? [...references, AS_VALUES] : references;
@@ -141,7 +141,7 @@ describe('records as slots', () => {
       if (iterators.length === 0) iterators.push('$[*]');
       const references = REFERENCES.filter(() => random() < 0.6);
       if (references.length === 0) references.push('a');
-      const reading: Partial<ReadOptions> = {
+      const reading: Partial<JsonOptions> = {
         dialect: random() < 0.5 ? 'rml' : 'legacy',
         nulls: random() < 0.2 ? ['x', '7', '1.5E0'] : [],
         ...(random() < 0.2 ? { maxDepth: 4 } : {}),

@@ -3,14 +3,13 @@ import { Fault } from '../../../../src/core/fault.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
 import { type TypedValue, type Values, XSD } from '../../../../src/core/value.ts';
 import { openParquet } from '../../../../src/sources/parquet/parquet.ts';
-import type { ReadOptions, Scan } from '../../../../src/sources/source.ts';
+import type { ParquetOptions, Scan } from '../../../../src/sources/source.ts';
 
-export const READING: ReadOptions = {
+export const READING: ParquetOptions = {
+  format: 'parquet',
   name: 'people.parquet',
   dialect: 'rml',
   nulls: [],
-  encoding: undefined,
-  namespaces: {},
   maxRecordBytes: 2 ** 20,
 };
 
@@ -20,11 +19,11 @@ async function* chunks(bytes: Uint8Array) {
 
 export interface Read {
   readonly iterator?: string;
-  readonly options?: Partial<ReadOptions>;
+  readonly options?: Partial<ParquetOptions>;
 }
 
 /** A file in memory, to be read at any offset. */
-export const rangesOf = (bytes: Buffer): NonNullable<ReadOptions['ranges']> => ({
+export const rangesOf = (bytes: Buffer): NonNullable<ParquetOptions['ranges']> => ({
   sizeBytes: bytes.length,
   read: async (from, to) => Buffer.from(bytes.subarray(from, to)),
 });

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { WorkbookFormat } from '../../../../src/core/input/formats.ts';
-import type { ReadOptions } from '../../../../src/sources/source.ts';
+import type { WorkbookOptions } from '../../../../src/sources/source.ts';
 import { PROJECT_ROOT } from '../../../support/project-root.ts';
 import { FILES, faultOf, readSheet } from './reading.ts';
 import { type Cell, changeXls, compoundFile, number, write, xlsRecord } from './sheet-js.ts';
@@ -33,7 +33,7 @@ const gives =
     format: WorkbookFormat,
     bytes: () => Buffer | Promise<Buffer>,
     expected: readonly (string | null)[],
-    reading: Partial<ReadOptions> = {},
+    reading: Partial<WorkbookOptions> = {},
   ) =>
   async (): Promise<void> => {
     const { rows } = await readSheet(await bytes(), ['a'], reading, format);
@@ -41,7 +41,7 @@ const gives =
   };
 
 const refuses =
-  (format: WorkbookFormat, bytes: () => Buffer, expected: object, reading: Partial<ReadOptions> = {}) =>
+  (format: WorkbookFormat, bytes: () => Buffer, expected: object, reading: Partial<WorkbookOptions> = {}) =>
   async (): Promise<void> => {
     expect(await faultOf(readSheet(bytes(), ['a'], reading, format))).toMatchObject(expected);
   };
@@ -154,7 +154,7 @@ const MOMENTS = ['2024-02-29^^date', '2024-02-29T08:30:00^^dateTime', '18:00:00^
 
 /** A column of the workbooks that LibreOffice wrote. */
 const ofLibreOffice =
-  (format: WorkbookFormat, column: string, expected: readonly (string | null)[], reading: Partial<ReadOptions> = {}): Check =>
+  (format: WorkbookFormat, column: string, expected: readonly (string | null)[], reading: Partial<WorkbookOptions> = {}): Check =>
   async () => {
     const { rows } = await readSheet(await libreOffice(`features.${format}`), [column], { csv: { skipRows: 2 }, ...reading }, format);
     expect(rows.map(([value]) => value)).toEqual(expected);

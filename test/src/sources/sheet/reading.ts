@@ -5,21 +5,20 @@ import type { WorkbookFormat } from '../../../../src/core/input/formats.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
 import { TypedValue } from '../../../../src/core/value.ts';
 import { openOdsScan, openXlsbScan, openXlsScan, openXlsxScan } from '../../../../src/sources/sheet/sheet.ts';
-import type { OpenScan, ReadOptions } from '../../../../src/sources/source.ts';
+import type { OpenScan, WorkbookOptions } from '../../../../src/sources/source.ts';
 
-export const OPENERS: Readonly<Record<WorkbookFormat, OpenScan>> = {
+export const OPENERS: Readonly<Record<WorkbookFormat, OpenScan<WorkbookOptions>>> = {
   xlsx: openXlsxScan,
   xlsb: openXlsbScan,
   xls: openXlsScan,
   ods: openOdsScan,
 };
 
-export const READING: ReadOptions = {
+export const READING: WorkbookOptions = {
+  format: 'xlsx',
   name: 'people.xlsx',
   dialect: 'rml',
   nulls: [],
-  encoding: undefined,
-  namespaces: {},
   maxRecordBytes: 2 ** 20,
   naturalDatatypes: true,
 };
@@ -34,7 +33,7 @@ async function* chunks(bytes: Buffer, size: number) {
 export async function readSheet(
   bytes: Buffer,
   columns: readonly string[],
-  reading: Partial<ReadOptions> = {},
+  reading: Partial<WorkbookOptions> = {},
   format: WorkbookFormat = 'xlsx',
 ): Promise<{ readonly rows: readonly (string | null)[][]; readonly warnings: readonly string[] }> {
   const open = OPENERS[format];

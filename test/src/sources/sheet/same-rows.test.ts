@@ -16,7 +16,12 @@ async function readCsv(text: Buffer, columns: readonly string[], dialect: 'rml' 
   const chunks = async function* () {
     yield text;
   };
-  const scan = await openCsv(chunks(), [{ iterator: undefined, references: columns, origin: 'm.ttl:1:1' }], { ...READING, dialect });
+  const scan = await openCsv(chunks(), [{ iterator: undefined, references: columns, origin: 'm.ttl:1:1' }], {
+    ...READING,
+    format: 'csv',
+    encoding: undefined,
+    dialect,
+  });
   const readers = columns.map((column) => scan.accessor(0, column));
   const rows: (string | null)[][] = [];
   for await (const { records } of scan.batches(new AbortController().signal))

@@ -1,15 +1,23 @@
 /** Advice about paths that find nothing, from the beginning of a document. */
 import { describe, expect, test } from '@jest/globals';
-import type { ReadOptions } from '../../../../src/sources/source.ts';
+import type { XmlOptions } from '../../../../src/sources/source.ts';
 import { openXml } from '../../../../src/sources/xml/xml.ts';
 
-const OPTIONS: ReadOptions = { name: 'input.xml', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 1e8 };
+const OPTIONS: XmlOptions = {
+  format: 'xml',
+  name: 'input.xml',
+  dialect: 'rml',
+  nulls: [],
+  encoding: undefined,
+  namespaces: {},
+  maxRecordBytes: 1e8,
+};
 
 async function hintOf(
   document: string | Buffer,
   iterator: string | undefined,
   reference: string | undefined,
-  options: Partial<ReadOptions> = {},
+  options: Partial<XmlOptions> = {},
 ) {
   const bytes = (async function* () {
     const all = Buffer.from(document as string);

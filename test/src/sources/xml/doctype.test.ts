@@ -1,9 +1,17 @@
 /** Entities and defaults of attributes that the internal subset of a document type declares. */
 import { describe, expect, test } from '@jest/globals';
-import type { ReadOptions } from '../../../../src/sources/source.ts';
+import type { XmlOptions } from '../../../../src/sources/source.ts';
 import { openXml } from '../../../../src/sources/xml/xml.ts';
 
-const OPTIONS: ReadOptions = { name: 'input.xml', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 1e8 };
+const OPTIONS: XmlOptions = {
+  format: 'xml',
+  name: 'input.xml',
+  dialect: 'rml',
+  nulls: [],
+  encoding: undefined,
+  namespaces: {},
+  maxRecordBytes: 1e8,
+};
 
 /** Slots, trees, the XPath engine within a record, and the whole document. */
 const WAYS = [

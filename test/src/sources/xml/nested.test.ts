@@ -1,10 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../../src/core/fault.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
-import type { NestedRecords, NestedRequest, ReadOptions, Scan } from '../../../../src/sources/source.ts';
+import type { NestedRecords, NestedRequest, Scan, XmlOptions } from '../../../../src/sources/source.ts';
 import { openXml } from '../../../../src/sources/xml/xml.ts';
 
-const READING: ReadOptions = { name: 'in.xml', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 2 ** 20 };
+const READING: XmlOptions = {
+  format: 'xml',
+  name: 'in.xml',
+  dialect: 'rml',
+  nulls: [],
+  encoding: undefined,
+  namespaces: {},
+  maxRecordBytes: 2 ** 20,
+};
 
 const nested = (iterator: string, references: readonly string[], ...inner: NestedRequest[]): NestedRequest => ({
   iterator,
@@ -17,7 +25,7 @@ async function* chunked(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 100) yield bytes.subarray(at, at + 100);
 }
 
-const open = (document: string, iterator: string | undefined, requests: readonly NestedRequest[], reading: Partial<ReadOptions> = {}) =>
+const open = (document: string, iterator: string | undefined, requests: readonly NestedRequest[], reading: Partial<XmlOptions> = {}) =>
   openXml(chunked(Buffer.from(document)), [{ iterator, references: [], origin: 'm.ttl:1:1', nested: requests }], {
     ...READING,
     ...reading,
@@ -45,7 +53,7 @@ async function recordsOf(scan: Scan): Promise<unknown[]> {
 }
 
 /** By record. */
-async function read(document: string, iterator: string | undefined, request: NestedRequest, reading: Partial<ReadOptions> = {}) {
+async function read(document: string, iterator: string | undefined, request: NestedRequest, reading: Partial<XmlOptions> = {}) {
   const scan = await open(document, iterator, [request], reading);
   const items = reader(within(scan, request.iterator), request);
   return (await recordsOf(scan)).map(items);

@@ -5,15 +5,16 @@ import type {
   IterationRequest,
   NestedRecords,
   NestedRequest,
-  ReadOptions,
   Scan,
   Spill,
   SpilledText,
+  XmlOptions,
 } from '../../../../src/sources/source.ts';
 import { openXml } from '../../../../src/sources/xml/xml.ts';
 import { share, sharedTest, soakTest, test } from '../../../support/jest/extent.ts';
 
-const READING: ReadOptions = {
+const READING: XmlOptions = {
+  format: 'xml',
   name: 'in.xml',
   dialect: 'rml',
   nulls: [],
@@ -76,7 +77,7 @@ interface Read {
 }
 
 /** Records are read as soon as they come. */
-async function read(document: string, requests: readonly IterationRequest[], chunk = 7, reading: Partial<ReadOptions> = {}): Promise<Read> {
+async function read(document: string, requests: readonly IterationRequest[], chunk = 7, reading: Partial<XmlOptions> = {}): Promise<Read> {
   const bytes = Buffer.from(document);
   const scan: Scan = await openXml(chunked(bytes, chunk), requests, { ...READING, ...reading });
   const readers = requests.map(({ references, nested = [] }, i): Reader => {

@@ -334,7 +334,15 @@ describe('malformed text', () => {
   });
 });
 
-const READING = { name: 'in.xml', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 2 ** 20 } as const;
+const READING = {
+  format: 'xml',
+  name: 'in.xml',
+  dialect: 'rml',
+  nulls: [],
+  encoding: undefined,
+  namespaces: {},
+  maxRecordBytes: 2 ** 20,
+} as const;
 
 async function* stream(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);

@@ -5,11 +5,12 @@
  */
 import { describe, expect, jest, test } from '@jest/globals';
 import { Fault } from '../../../../src/core/fault.ts';
-import type { ReadOptions } from '../../../../src/sources/source.ts';
+import type { XmlOptions } from '../../../../src/sources/source.ts';
 import { SlotBuilder } from '../../../../src/sources/xml/parse/slots.ts';
 import { openXml } from '../../../../src/sources/xml/xml.ts';
 
-const READING: ReadOptions = {
+const READING: XmlOptions = {
+  format: 'xml',
   name: 'in.xml',
   dialect: 'rml',
   nulls: [],
@@ -27,7 +28,7 @@ async function outcomeOf(
   iterators: readonly string[],
   references: readonly string[],
   asTree: boolean,
-  reading: Partial<ReadOptions>,
+  reading: Partial<XmlOptions>,
   chunk: number,
   first = 0,
 ): Promise<unknown> {
@@ -111,7 +112,7 @@ describe('records as slots', () => {
       if (iterators.length === 0) iterators.push('/r/a');
       const references = REFERENCES.filter(() => random() < 0.5);
       if (references.length === 0) references.push('a');
-      const reading: Partial<ReadOptions> = {
+      const reading: Partial<XmlOptions> = {
         nulls: random() < 0.2 ? ['x', ''] : [],
         ...(random() < 0.2 ? { maxRecordBytes: 40 + Math.floor(random() * 100) } : {}),
         ...(random() < 0.1 ? { maxDepth: 4 } : {}),
@@ -136,7 +137,7 @@ describe('records as slots', () => {
       if (iterators.length === 0) iterators.push('/r/a');
       const references = REFERENCES.filter(() => random() < 0.3);
       if (references.length === 0) references.push('b');
-      const reading: Partial<ReadOptions> = {
+      const reading: Partial<XmlOptions> = {
         ...(random() < 0.3 ? { maxRecordBytes: 80 + Math.floor(random() * 40) } : {}),
         ...(random() < 0.2 ? { maxDepth: 3 } : {}),
       };

@@ -4,13 +4,21 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../../src/core/fault.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
-import type { IterationRequest, ReadOptions, Scan } from '../../../../src/sources/source.ts';
+import type { IterationRequest, Scan, XmlOptions } from '../../../../src/sources/source.ts';
 import { openXml } from '../../../../src/sources/xml/xml.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'xml-source-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-const READING: ReadOptions = { name: 'in.xml', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 2 ** 20 };
+const READING: XmlOptions = {
+  format: 'xml',
+  name: 'in.xml',
+  dialect: 'rml',
+  nulls: [],
+  encoding: undefined,
+  namespaces: {},
+  maxRecordBytes: 2 ** 20,
+};
 const request = (iterator: string, ...references: string[]): IterationRequest => ({ iterator, references, origin: 'm.ttl:1:1' });
 const never = new AbortController().signal;
 
@@ -18,14 +26,14 @@ async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-const open = (document: string | Uint8Array, iterations: readonly IterationRequest[], reading: Partial<ReadOptions> = {}): Promise<Scan> =>
+const open = (document: string | Uint8Array, iterations: readonly IterationRequest[], reading: Partial<XmlOptions> = {}): Promise<Scan> =>
   openXml(one(typeof document === 'string' ? Buffer.from(document) : document), iterations, { ...READING, ...reading });
 
 async function values(
   document: string | Uint8Array,
   iterator: string,
   reference: string,
-  reading: Partial<ReadOptions> = {},
+  reading: Partial<XmlOptions> = {},
 ): Promise<unknown[]> {
   const scan = await open(document, [request(iterator, reference)], reading);
   const reader = scan.accessor(0, reference);

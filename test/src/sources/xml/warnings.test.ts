@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
-import type { ReadOptions } from '../../../../src/sources/source.ts';
+import type { XmlOptions } from '../../../../src/sources/source.ts';
 import { openXml } from '../../../../src/sources/xml/xml.ts';
 
-const READING: ReadOptions = {
+const READING: XmlOptions = {
+  format: 'xml',
   name: 'input.xml',
   dialect: 'rml',
   nulls: [],

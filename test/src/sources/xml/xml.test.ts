@@ -1,10 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../../src/core/fault.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
-import type { IterationRequest, ReadOptions } from '../../../../src/sources/source.ts';
+import type { IterationRequest, XmlOptions } from '../../../../src/sources/source.ts';
 import { openXml } from '../../../../src/sources/xml/xml.ts';
 
-const READING: ReadOptions = { name: 'in.xml', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 2 ** 20 };
+const READING: XmlOptions = {
+  format: 'xml',
+  name: 'in.xml',
+  dialect: 'rml',
+  nulls: [],
+  encoding: undefined,
+  namespaces: {},
+  maxRecordBytes: 2 ** 20,
+};
 
 const request = (iterator: string | undefined, ...references: string[]): IterationRequest => ({
   iterator,
@@ -32,7 +40,7 @@ const characters = (value: unknown): null | string | string[] =>
 async function read(
   document: string | Uint8Array,
   iterations: readonly IterationRequest[],
-  reading: Partial<ReadOptions> = {},
+  reading: Partial<XmlOptions> = {},
   chunkBytes = 2 ** 16,
 ): Promise<Outcome> {
   const bytes = typeof document === 'string' ? Buffer.from(document) : document;
@@ -64,7 +72,7 @@ async function faultOf(promise: Promise<unknown>): Promise<Fault> {
 }
 
 /** The values of one reference for each record. */
-async function values(document: string | Uint8Array, iterator: string | undefined, reference: string, reading: Partial<ReadOptions> = {}) {
+async function values(document: string | Uint8Array, iterator: string | undefined, reference: string, reading: Partial<XmlOptions> = {}) {
   const { rows } = await read(document, [request(iterator, reference)], reading);
   return (rows[0] as Row[]).map((row) => row[0]);
 }
@@ -163,7 +171,7 @@ describe('a name without prefix', () => {
   const DOCUMENT =
     '<o xmlns="urn:shop" id="1"><i n="1">a<t xmlns="">x</t></i><p:i xmlns:p="urn:shop" n="2">b</p:i><i xmlns="urn:other" n="3">c</i></o>';
 
-  test.each<[iterator: string, reference: string, reading: Partial<ReadOptions>, expected: unknown[]]>([
+  test.each<[iterator: string, reference: string, reading: Partial<XmlOptions>, expected: unknown[]]>([
     ['/o/i', '@n', {}, []],
     ['/o/i', '@n', { xmlDefaultNamespace: 'document' }, ['1', '2']],
     ['/o/i[@n="2"]', '../@id', { xmlDefaultNamespace: 'document' }, ['1']],

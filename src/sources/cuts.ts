@@ -1,0 +1,79 @@
+/** Where a document can be cut into slices, of which each is read as a document. */
+import { utf8Mark } from './encoding.ts';
+import type { IterationRequest, Ranges, ReadOptions } from './source.ts';
+
+/** A document on this machine, or one whose server gives it from any offset on. */
+export interface CutDocument extends Pick<Ranges, 'sizeBytes' | 'read'> {
+  /** The bytes from an offset to the end, in chunks. */
+  bytes(from: number): AsyncIterable<Uint8Array>;
+}
+
+/** Where one slice ends and the next one begins. */
+export interface Cut {
+  /** The end of the slice before it, and the text that is put behind that. */
+  readonly to: number;
+  readonly behind?: string;
+  /** The beginning of the slice behind it, and the text that is put before that. */
+  readonly from: number;
+  readonly before?: string;
+}
+
+export interface Cuts {
+  /** Each slice has so many bytes of the document before its own: a header. */
+  readonly head: number;
+  /** Ascending. Those within the head or at the end of the document are none. */
+  readonly found: AsyncIterable<Cut> | Iterable<Cut>;
+}
+
+/**
+ * Finds where a document can be cut: the records of all slices are those of the document, each once and in its order.
+ *
+ * @param targets ascending offsets: for each, the first record at or behind it begins a slice
+ * @returns undefined: the document cannot be cut. It is not UTF-8, or what is read of one record depends on others
+ * @throws Fault those of the document's reader
+ */
+export type FindCuts<O = ReadOptions> = (
+  document: CutDocument,
+  iterations: readonly IterationRequest[],
+  options: O,
+  targets: readonly number[],
+) => Promise<Cuts | undefined>;
+
+/** What finds cuts in a document that it is given in chunks. */
+export interface CutFinder<C> {
+  readonly cuts: readonly C[];
+  /** Whether more of the document may give further cuts. */
+  readonly wanted: boolean;
+  feed(chunk: Uint8Array): void;
+}
+
+/** The cuts of a document from an offset on, as they are found. */
+export async function* cutsIn<C>(document: CutDocument, from: number, finder: CutFinder<C>, toCut: (found: C) => Cut): AsyncGenerator<Cut> {
+  let given = 0;
+  if (!finder.wanted) return;
+  for await (const chunk of document.bytes(from)) {
+    finder.feed(chunk);
+    while (given < finder.cuts.length) yield toCut(finder.cuts[given++] as C);
+    if (!finder.wanted) return;
+  }
+}
+
+/** A cut between two bytes. */
+export const cutAt = (offset: number): Cut => ({ to: offset, from: offset });
+
+/** Enough for a byte order mark, an XML declaration, and to recognise UTF-16. */
+const HEAD_BYTES = 256;
+
+/**
+ * The length of the byte order mark of a document; undefined: it is not UTF-8.
+ *
+ * @param declaredIn the encoding that the format itself declares in its first bytes
+ */
+export async function markOf(
+  document: CutDocument,
+  encoding: string | undefined,
+  declaredIn?: (head: Uint8Array) => string | undefined,
+): Promise<number | undefined> {
+  const head = await document.read(0, HEAD_BYTES);
+  return utf8Mark(head, encoding ?? declaredIn?.(head));
+}
