@@ -1,6 +1,6 @@
 /** Whether a server has answered in the format that the mapping reads: the media type of the answer says it. */
 import { Fault } from '../../core/fault.ts';
-import { FORMATS, formatOfMediaType, type InputFormat } from '../../core/input/formats.ts';
+import { formatOfMediaType, type InputFormat, isReadAs } from '../../core/input/formats.ts';
 import { redact } from '../../core/redact.ts';
 import { type FileSource, formatOrigin, type ResultFormat, type WebRequest } from '../../mapping/model/model.ts';
 
@@ -48,7 +48,7 @@ export function formatOfAnswer(
   const declared = request.mediaType?.split(';', 1)[0]?.trim();
   const told = mediaType === undefined || VAGUE.test(mediaType) ? declared : mediaType;
   const format = told === undefined ? undefined : formatOfType(told);
-  if (format !== undefined && FORMATS[format].formulation !== source.formulation)
+  if (format !== undefined && !isReadAs(format, source.formulation))
     throw wrongType(url, told as string, `the mapping reads this source as ${source.formulation.toUpperCase()}`, source);
   return format;
 }

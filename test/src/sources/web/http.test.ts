@@ -5,6 +5,7 @@ import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { describeFault } from '../../../../src/core/fault.ts';
 import { readLogins } from '../../../../src/storage/logins.ts';
 import { secrets } from '../../../support/secrets.ts';
+import { parquet } from '../parquet/writing.ts';
 import { type Answering, makeRuns, startAnswering } from './running.ts';
 
 const runs = makeRuns();
@@ -51,6 +52,12 @@ describe('a source on the web', () => {
       () => distribution('/a', '; dcat:mediaType "text/tab-separated-values"'),
       CSV,
       answering('text/plain', 'x\tid\n0\t1\n'),
+    ],
+    [
+      'of Parquet as a table',
+      () => distribution('/a'),
+      CSV,
+      answering('application/vnd.apache.parquet', parquet([{ name: 'id', type: 'STRING', data: ['1'] }])),
     ],
     ['of JSON', () => distribution('/a'), JSON_ROWS, answering('application/vnd.x+json', '[{"id":1}]')],
     ['of JSON Lines', () => distribution('/a'), JSON_ROWS, answering('application/x-ndjson', '{"id":1}\n')],
