@@ -4,6 +4,7 @@
  * An entity becomes a triples map; a field, an object map. Nothing is guessed beyond what the sample shows, and what no reference can reach
  * is told as a note.
  */
+import { FORMULATIONS } from '../core/input/formats.ts';
 import { commonKind, type Kind, kindOf, kindOfDatatype } from './kinds.ts';
 import { classWords, keyLikeness } from './names.ts';
 import { ITEMS, member, PATHS, type Step } from './paths.ts';
@@ -180,7 +181,7 @@ class Description {
     const kind = kindOf(tree);
     // Where numbers have a form of their own, a text that looks like one is a text on purpose.
     const { formulation, isWorkbook } = this.#sample.source;
-    const isTyped = formulation === 'json' || formulation === 'parquet' || isWorkbook;
+    const isTyped = FORMULATIONS[formulation].typed || isWorkbook;
     return { text: tree, kind: isTyped && kind !== 'date' && kind !== 'dateTime' ? 'text' : kind, isNatural: false };
   }
 

@@ -1,5 +1,5 @@
 /** Entities and their links → a mapping in Turtle, with comments that say why each part is as it is. */
-import { SOURCE_NAMESPACE } from '../core/input/formats.ts';
+import { FORMULATIONS, isOfProject, SOURCE_NAMESPACE } from '../core/input/formats.ts';
 import { XSD } from '../core/value.ts';
 import { type Node, writeTurtle } from '../mapping/convert/turtle.ts';
 import type { RdfTerm } from '../mapping/model/model.ts';
@@ -159,10 +159,7 @@ class MappingWriter {
   }
 
   #formulation({ formulation, namespaces }: SampledSource): RdfTerm {
-    if (formulation === 'csv') return iri(`${RML}CSV`);
-    if (formulation === 'json') return iri(`${RML}JSONPath`);
-    if (formulation === 'parquet') return iri(`${SOURCE_NAMESPACE}Parquet`);
-    if (namespaces.size === 0) return iri(`${RML}XPath`);
+    if (namespaces.size === 0) return iri(`${isOfProject(formulation) ? SOURCE_NAMESPACE : RML}${FORMULATIONS[formulation].name}`);
     const all = [...namespaces].map(
       ([prefix, namespace]): Property => [
         `${RML}namespace`,

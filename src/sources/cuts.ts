@@ -8,7 +8,7 @@ export interface CutDocument extends Pick<Ranges, 'sizeBytes' | 'read'> {
   bytes(from: number): AsyncIterable<Uint8Array>;
 }
 
-/** Where one slice ends and the next one begins. */
+/** Where one slice ends and the next one begins. Texts have one byte a character. */
 export interface Cut {
   /** The end of the slice before it, and the text that is put behind that. */
   readonly to: number;
@@ -40,20 +40,20 @@ export type FindCuts<O = ReadOptions> = (
 ) => Promise<Cuts | undefined>;
 
 /** What finds cuts in a document that it is given in chunks. */
-export interface CutFinder<C> {
-  readonly cuts: readonly C[];
+export interface CutFinder {
+  readonly cuts: readonly Cut[];
   /** Whether more of the document may give further cuts. */
   readonly wanted: boolean;
   feed(chunk: Uint8Array): void;
 }
 
 /** The cuts of a document from an offset on, as they are found. */
-export async function* cutsIn<C>(document: CutDocument, from: number, finder: CutFinder<C>, toCut: (found: C) => Cut): AsyncGenerator<Cut> {
+export async function* cutsIn(document: CutDocument, from: number, finder: CutFinder): AsyncGenerator<Cut> {
   let given = 0;
   if (!finder.wanted) return;
   for await (const chunk of document.bytes(from)) {
     finder.feed(chunk);
-    while (given < finder.cuts.length) yield toCut(finder.cuts[given++] as C);
+    while (given < finder.cuts.length) yield finder.cuts[given++] as Cut;
     if (!finder.wanted) return;
   }
 }

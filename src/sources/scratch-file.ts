@@ -8,11 +8,11 @@ import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Fault } from '../core/fault.ts';
-import type { CopiedOptions, FileOptions } from './source.ts';
+import type { ColumnOptions, FileOptions } from './source.ts';
 
 const DEFAULT_FILES: FileOptions = { directory: tmpdir(), memoryBytes: 32 * 2 ** 20, inflationRatio: 0, inputBytes: 0 };
 
-export const filesOf = ({ files }: CopiedOptions): FileOptions => files ?? DEFAULT_FILES;
+export const filesOf = ({ files }: Pick<ColumnOptions, 'files'>): FileOptions => files ?? DEFAULT_FILES;
 
 /** A file without a name, or with one that `close` removes. */
 export class ScratchFile {

@@ -81,25 +81,18 @@ interface NestedOptions {
   readonly maxDepth?: number;
 }
 
-/** Of rows, whose columns references name. */
-interface TableOptions {
+/** Of tables with natural datatypes, which are read from their end. */
+export interface ColumnOptions extends CommonOptions, NestedOptions {
   readonly csv?: CsvDialect;
-}
-
-/** Of values with a natural datatype in each cell. */
-interface TypedOptions {
   /** Whether accessors may return values with a natural datatype. undefined: texts alone. */
   readonly naturalDatatypes?: boolean;
-}
-
-/** Of documents that are read from their end. */
-export interface CopiedOptions {
   /** Where the document is copied to, and its limits. undefined: the system's directory, and none. */
   readonly files?: FileOptions;
 }
 
-export interface CsvOptions extends TextOptions, TableOptions {
+export interface CsvOptions extends TextOptions {
   readonly format: 'csv' | 'tsv';
+  readonly csv?: CsvDialect;
 }
 
 /** `jsonl`: a sequence of values, which are the elements of an implicit array `$`. */
@@ -117,7 +110,7 @@ export interface XmlOptions extends TextOptions, NestedOptions {
   readonly spill?: Spill;
 }
 
-export interface WorkbookOptions extends CommonOptions, NestedOptions, TableOptions, TypedOptions, CopiedOptions {
+export interface WorkbookOptions extends ColumnOptions {
   readonly format: WorkbookFormat;
   /** The sheet, range or name to read. undefined: the first sheet that is not hidden. */
   readonly sheet?: string;
@@ -126,7 +119,7 @@ export interface WorkbookOptions extends CommonOptions, NestedOptions, TableOpti
 }
 
 /** With `csv`, references name columns as in CSV; otherwise they are paths as in JSON. */
-export interface ParquetOptions extends CommonOptions, NestedOptions, TableOptions, TypedOptions, CopiedOptions {
+export interface ParquetOptions extends ColumnOptions {
   readonly format: 'parquet';
   /** The document at any offset. undefined: it can only be read from its beginning. */
   readonly ranges?: Ranges;
@@ -290,6 +283,20 @@ export interface Scan {
    * @param within the iterators that lead from the records to the items of the reference, or of an iterator without items
    */
   hint?(iteration: number, reference?: string, within?: readonly string[]): string | undefined;
+}
+
+/** A scan of the plan that was opened: what documents and databases give to the pass over them. */
+export interface OpenedScan {
+  readonly scan: Scan;
+  /** Name of the input for messages, already redacted. */
+  readonly name: string;
+  /** In place of those of the scan. */
+  readonly batches?: () => AsyncIterable<Batch>;
+  /** Whether accessors may return values with a natural datatype. */
+  readonly typed: boolean;
+  /** For a slice of a document: where its records begin. */
+  readonly recordsFrom?: number;
+  close(): Promise<void>;
 }
 
 /** A format: opens a document's bytes as a scan. The caller closes the bytes. */

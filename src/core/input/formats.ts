@@ -10,38 +10,26 @@ export interface FormulationRow {
   readonly typed: boolean;
   /** It is of the project, and stands in `SOURCE_NAMESPACE`; the others are of RML. */
   readonly isOfProject?: true;
-  /** Its documents may be values of other documents. */
-  readonly isWithinValues: boolean;
+  /** Its documents are files, and no values of other documents. */
+  readonly isOfFiles?: true;
   /** Whether a reference finds one value at most in a record. @param lenient the dialect of legacy mappings */
   isSingle(reference: string, lenient: boolean): boolean;
 }
 
 export const FORMULATIONS = {
-  csv: { name: 'CSV', hasRows: true, typed: false, isWithinValues: true, isSingle: () => true },
+  csv: { name: 'CSV', hasRows: true, typed: false, isSingle: () => true },
   // Legacy JSONPath reads an array as its elements. Several nodes come from a wildcard, a filter, a slice, a list of selectors or a descendant segment. A name may hold these characters, too.
-  json: {
-    name: 'JSONPath',
-    hasRows: false,
-    typed: true,
-    isWithinValues: true,
-    isSingle: (reference, lenient) => !lenient && !/[*?:,]|\.\./.test(reference),
-  },
+  json: { name: 'JSONPath', hasRows: false, typed: true, isSingle: (reference, lenient) => !lenient && !/[*?:,]|\.\./.test(reference) },
   // A path as in JSON, or the name of a column, which may hold any character.
   parquet: {
     name: 'Parquet',
     hasRows: false,
     typed: true,
     isOfProject: true,
-    isWithinValues: false,
+    isOfFiles: true,
     isSingle: (reference) => !/[*?:,]|\.\./.test(reference),
   },
-  xml: {
-    name: 'XPath',
-    hasRows: false,
-    typed: false,
-    isWithinValues: true,
-    isSingle: (reference) => /^@[\p{L}_][\p{L}\p{N}_.-]*$/u.test(reference),
-  },
+  xml: { name: 'XPath', hasRows: false, typed: false, isSingle: (reference) => /^@[\p{L}_][\p{L}\p{N}_.-]*$/u.test(reference) },
 } as const satisfies Record<string, FormulationRow>;
 
 /** How references and iterators are written, and which reader reads a document. */
@@ -188,7 +176,9 @@ export const isOfProject = (formulation: Formulation): boolean => (FORMULATIONS[
  * @param within only those that read documents within values
  */
 export const formulationNames = (word: 'and' | 'or', within = false): string => {
-  const all = (Object.keys(FORMULATIONS) as Formulation[]).filter((one) => !within || FORMULATIONS[one].isWithinValues);
+  const all = (Object.keys(FORMULATIONS) as Formulation[]).filter(
+    (one) => !within || (FORMULATIONS[one] as FormulationRow).isOfFiles !== true,
+  );
   const names = all.map((one) => `${isOfProject(one) ? 'qms' : 'rml'}:${FORMULATIONS[one].name}`);
   return `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`;
 };

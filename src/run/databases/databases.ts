@@ -8,7 +8,7 @@ import type { DatabaseRows } from '../../plan/algebra.ts';
 import { sqlKey } from '../../plan/build/operators.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
-import type { OpenedScan } from '../../sources/opened-scan.ts';
+import type { OpenedScan } from '../../sources/source.ts';
 import type { Column, SqlSession } from '../../sql/database.ts';
 import { openSession } from '../../sql/drivers/open.ts';
 import { boundsQuery, type Relation } from '../../sql/select.ts';

@@ -2,8 +2,7 @@
 import { formatOrigin } from '../../mapping/model/model.ts';
 import type { DatabaseRows } from '../../plan/algebra.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
-import type { OpenedScan } from '../../sources/opened-scan.ts';
-import type { Scan } from '../../sources/source.ts';
+import type { OpenedScan, Scan } from '../../sources/source.ts';
 import { openSql } from '../../sources/sql/sql.ts';
 import { joinQuery, selectQuery } from '../../sql/select.ts';
 import type { KeyRange } from '../request.ts';

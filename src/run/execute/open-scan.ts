@@ -7,8 +7,19 @@ import { redact } from '../../core/redact.ts';
 import { type FileSource, hasTypedValues, namesTypedColumns } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import { openDocument, readerOf } from '../../sources/formats.ts';
-import type { OpenedScan } from '../../sources/opened-scan.ts';
-import type { FileOptions, IterationRequest, NestedRecords, OpenScan, Ranges, ReadOptions, Scan, Served, Spill, Unseen } from '../../sources/source.ts';
+import type {
+  FileOptions,
+  IterationRequest,
+  NestedRecords,
+  OpenedScan,
+  OpenScan,
+  Ranges,
+  ReadOptions,
+  Scan,
+  Served,
+  Spill,
+  Unseen,
+} from '../../sources/source.ts';
 import { openInput, probeInput, rangesOf } from '../../storage/open.ts';
 import { changedFault, type OpenedInput, type OpenOptions, type WebAsk } from '../../storage/storage.ts';
 import { type DocumentPlace, formatBefore, formatOf, withOtherPlace } from '../prepare/inputs.ts';

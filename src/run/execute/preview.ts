@@ -9,8 +9,7 @@
 import { LinkedAbort } from '../../core/abort.ts';
 import type { Check } from '../../plan/algebra.ts';
 import type { IterationPlan, PipelinePlan } from '../../plan/plan.ts';
-import type { OpenedScan } from '../../sources/opened-scan.ts';
-import type { Batch, NestedRecords, Scan } from '../../sources/source.ts';
+import type { Batch, NestedRecords, OpenedScan, Scan } from '../../sources/source.ts';
 import type { ScanLimit } from '../request.ts';
 
 /** Records that are read as parents of joins, where a preview has fewer. */

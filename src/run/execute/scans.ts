@@ -5,7 +5,7 @@ import { threadId } from 'node:worker_threads';
 import { h1, hash } from '../../core/hash.ts';
 import { redact } from '../../core/redact.ts';
 import { isReified, type ScanPlan } from '../../plan/plan.ts';
-import type { OpenedScan } from '../../sources/opened-scan.ts';
+import type { OpenedScan } from '../../sources/source.ts';
 import { KeySet } from '../checks/key-set.ts';
 import { Numbering } from '../collect/numbering.ts';
 import { CollectProgram, type CollectState } from '../collect/program.ts';

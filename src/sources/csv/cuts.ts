@@ -6,7 +6,7 @@
  * not reported here: the reader of its slice reports it.
  */
 import { type CsvDialect, DEFAULT_DELIMITER, quoteIn } from '../../core/input/csv-dialect.ts';
-import { cutAt, cutsIn, type FindCuts, markOf } from '../cuts.ts';
+import { type Cut, cutAt, cutsIn, type FindCuts, markOf } from '../cuts.ts';
 import type { CsvOptions } from '../source.ts';
 import { csvHeadBytes } from './csv.ts';
 
@@ -37,7 +37,7 @@ export const findCsvCuts: FindCuts<CsvOptions> = async (document, _, options, ta
   if (mark === undefined || !canBeCut(csv)) return undefined;
   const head = mark + (await csvHeadBytes(document.bytes(0), options));
   const wanted = targets.filter((target) => target > head);
-  return { head, found: cutsIn(document, head, new CsvCuts(csv, head, wanted), cutAt) };
+  return { head, found: cutsIn(document, head, new CsvCuts(csv, head, wanted)) };
 };
 
 /**
@@ -50,7 +50,7 @@ const canBeCut = ({ headerRows, doubleQuote, trim = 'none', commentPrefix }: Csv
 /** For dialects for which `canBeCut` holds. */
 export class CsvCuts {
   /** Row offsets: for each target, the first row at or after it. */
-  readonly cuts: number[] = [];
+  readonly cuts: Cut[] = [];
   readonly #targets: readonly number[];
   readonly #delimiter: number;
   readonly #quote: number;
@@ -172,7 +172,7 @@ export class CsvCuts {
 
   /** Several targets may be in one row. */
   #cut(offset: number): void {
-    this.cuts.push(offset);
+    this.cuts.push(cutAt(offset));
     while (this.wanted && (this.#targets[this.#next] as number) <= offset) this.#next++;
   }
 

@@ -19,22 +19,12 @@ const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-/** A part ends before `to`; the next one begins at `from`. */
-interface JsonCut {
-  readonly to: number;
-  readonly from: number;
-}
-
 /** One slice or none: the records of the iterations are not independent, or there are not enough elements. */
 export const findElementCuts: FindCuts<JsonOptions> = async (document, iterations, options, targets) => {
   const mark = await markOf(document, options.encoding);
   const names = namesToRecords(iterations, options);
   if (mark === undefined || names === undefined) return undefined;
-  const [before, behind] = [textBefore(names), textBehind(names)];
-  return {
-    head: 0,
-    found: cutsIn(document, mark, new JsonCuts(names, mark, targets), ({ to, from }): Cut => ({ to, from, before, behind })),
-  };
+  return { head: 0, found: cutsIn(document, mark, new JsonCuts(names, mark, targets)) };
 };
 
 /**
@@ -99,7 +89,7 @@ const WITHIN = 1;
 const BEHIND = 2;
 
 class JsonCuts {
-  readonly cuts: JsonCut[] = [];
+  readonly cuts: Cut[] = [];
   readonly #names: readonly string[];
   readonly #targets: readonly number[];
   #next = 0;
@@ -238,7 +228,7 @@ class JsonCuts {
       }
       if (this.#comma >= 0 && byte > 32) {
         if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-          this.cuts.push({ to: this.#comma, from: this.#at + i });
+          this.cuts.push({ to: this.#comma, behind: textBehind(this.#names), from: this.#at + i, before: textBefore(this.#names) });
           while (this.wanted && (this.#targets[this.#next] as number) <= this.#at + i) this.#next++;
           target = (this.#targets[this.#next] ?? Number.POSITIVE_INFINITY) - this.#at;
         }

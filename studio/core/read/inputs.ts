@@ -1,5 +1,5 @@
 /** Logical sources → inputs of a document. */
-import { formatOfPath, type InputFormat, isReadAs } from '../../../src/core/input/formats.ts';
+import { formatOfPath, type InputFormat, readAs } from '../../../src/core/input/formats.ts';
 import type { FileSource, LogicalSource, SqlSource } from '../../../src/mapping/model/model.ts';
 import type { CsvDialect, Format, Input, Location } from '../document.ts';
 import { Undrawn } from './undrawn.ts';
@@ -57,10 +57,7 @@ function dialectOf(csv: FileSource['csv'] = {}, encoding: string | undefined): C
 
 const isUrl = (path: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
 
-function formatOf({ path, formulation }: FileSource): Format {
-  const named = formatOfPath(path);
-  return named !== undefined && isReadAs(named, formulation) ? formatOfInput(named) : formulation;
-}
+const formatOf = ({ path, formulation }: FileSource): Format => formatOfInput(readAs(formulation, formatOfPath(path)));
 
 /** What the studio takes a format of the engine for: one of tables with tabs is CSV, any workbook of Excel is XLSX. */
 export function formatOfInput(format: InputFormat): Format {

@@ -5,7 +5,7 @@
  * elements around a cut are written again, so the readers of the parts report what is wrong.
  */
 import { parsePath } from '../../../paths/xml/path.ts';
-import { cutsIn, type FindCuts, markOf } from '../../cuts.ts';
+import { type Cut, cutAt, cutsIn, type FindCuts, markOf } from '../../cuts.ts';
 import type { IterationRequest, NestedRequest, XmlOptions } from '../../source.ts';
 import { declaredEncoding } from '../declared-encoding.ts';
 import { streamabilityOf } from '../path/streamability.ts';
@@ -21,21 +21,11 @@ const DOUBLE_QUOTE = 34;
 const QUOTE = 39;
 const SPACE = 32;
 
-/** A part ends, and the next one begins, at `at`. Both as one-byte text. */
-interface XmlCut {
-  readonly at: number;
-  /** Closes the elements that are open there. */
-  readonly behind: string;
-  /** Opens them again. */
-  readonly before: string;
-}
-
 export const findXmlCuts: FindCuts<XmlOptions> = async (document, iterations, { encoding }, targets) => {
   const mark = await markOf(document, encoding, declaredEncoding);
   const level = levelOfRecords(iterations);
   if (mark === undefined || level === undefined) return undefined;
-  const found = cutsIn(document, mark, new XmlCuts(level, mark, targets), ({ at, ...around }) => ({ to: at, from: at, ...around }));
-  return { head: 0, found };
+  return { head: 0, found: cutsIn(document, mark, new XmlCuts(level, mark, targets)) };
 };
 
 /**
@@ -74,7 +64,7 @@ type Ending = '' | '-->' | ']]>' | '?>';
 const CONTENT: Ending = '';
 
 class XmlCuts {
-  readonly cuts: XmlCut[] = [];
+  readonly cuts: Cut[] = [];
   readonly #level: number;
   readonly #targets: readonly number[];
   #next = 0;
@@ -162,7 +152,7 @@ class XmlCuts {
   #cutAt(offset: number): void {
     if (!this.wanted || offset < (this.#targets[this.#next] as number)) return;
     const behind = this.#tags.map((tag) => `</${nameOf(tag)}>`).reverse();
-    this.cuts.push({ at: offset, behind: `\n${behind.join('')}`, before: `${this.#tags.join('')}\n` });
+    this.cuts.push({ ...cutAt(offset), behind: `\n${behind.join('')}`, before: `${this.#tags.join('')}\n` });
     while (this.wanted && (this.#targets[this.#next] as number) <= offset) this.#next++;
   }
 }

@@ -48,7 +48,7 @@ describe('a CSV file', () => {
         cuts.feed(text.subarray(at, next));
         at = next;
       }
-      for (const cut of cuts.cuts) {
+      for (const { to: cut } of cuts.cuts) {
         expect(cut).toBeGreaterThanOrEqual(target);
         found.add(cut);
       }
