@@ -42,6 +42,8 @@ export interface Scan {
   readonly records: readonly Column[];
   /** 0-based position of the record. */
   readonly index: Column;
+  /** Text that tells the record from the others of its source, also in a slice of that. */
+  readonly identity: Column;
 }
 
 /** What a database is asked for: a table, a query, or a join. */
@@ -134,8 +136,8 @@ export type Expression =
   /** The product over the distinct expressions among the parts, each once. */
   | { readonly kind: 'template'; readonly origin: Origin; readonly parts: readonly (string | Read | Cell)[] }
   /**
-   * Text that identifies the row within its triples map: for one blank node per row. `columns` are the positions of its record, items and
-   * pairs, which are equal wherever the row is made; none: the position of the record.
+   * Text that identifies the row within its triples map: for one blank node per row. `columns` are the identity of its record and the positions
+   * of its items and pairs, which are equal wherever the row is made.
    */
   | { readonly kind: 'row'; readonly origin: Origin; readonly map: string; readonly columns: readonly Column[] }
   /** A result of a function; undefined: the function's first. */
@@ -157,8 +159,6 @@ export interface Cell {
   readonly kind: 'cell';
   readonly origin: Origin;
   readonly column: Column;
-  /** A position that a blank node is labelled by. Slices have labels of their own, so each may number its records from 0. */
-  readonly labels?: true;
 }
 
 export interface Read {

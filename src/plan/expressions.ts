@@ -35,7 +35,7 @@ export function leavesOf(expression: Expression): readonly Leaf[] {
     case 'template':
       return expression.parts.filter((part) => typeof part !== 'string');
     case 'row':
-      return expression.columns.map((column) => ({ kind: 'cell', origin: expression.origin, column, labels: true }));
+      return expression.columns.map((column) => ({ kind: 'cell', origin: expression.origin, column }));
     default:
       return partsOf(expression).flatMap(leavesOf);
   }

@@ -54,6 +54,8 @@ export interface IterationPlan {
   readonly places: ReadonlyMap<string, readonly string[]>;
   /** Iterators within the records. */
   readonly nested: readonly NestedPlan[];
+  /** Whether blank nodes are labelled by the identities of its records. */
+  readonly namesRows: boolean;
   /** The records themselves first, if something reads them as they are. */
   readonly pipelines: readonly PipelinePlan[];
 }

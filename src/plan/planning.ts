@@ -118,13 +118,14 @@ export function planAlgebra({ maps, checks }: Algebra, metadata: CatalogueMetada
     scans: scans.map(({ source, dialect, iterations }) => ({
       source,
       dialect,
-      iterations: iterations.map(({ scan, origin, references, nested, pipelines }) => ({
+      iterations: iterations.map(({ scan, origin, references, nested, namesRows, pipelines }) => ({
         scan,
         iterator: scan.iterator,
         origin,
         references: [...references.keys()],
         places: new Map([...references].map(([reference, places]) => [reference, [...places]])),
         nested: nested.map(nestedPlan),
+        namesRows,
         pipelines: pipelines.map((pipeline) => ({
           steps: stepsOf(pipeline.rows).map(stepOf),
           maps: pipeline.maps.map(mapOf),

@@ -39,6 +39,8 @@ export interface IterationDraft {
   /** Reference → where the mapping has it. */
   readonly references: Map<string, Set<string>>;
   readonly nested: NestedDraft[];
+  /** See `IterationPlan`. */
+  namesRows: boolean;
   /** The records themselves first. */
   readonly pipelines: RowsDraft[];
 }
@@ -75,6 +77,7 @@ export function groupScans(maps: readonly MapRules[], checks: readonly Check[]):
       origin: formatOrigin(rows.origin),
       references: new Map<string, Set<string>>(),
       nested: [],
+      namesRows: false,
       pipelines: [],
     };
     scan.iterations.push(iteration);
@@ -107,9 +110,13 @@ export function groupScans(maps: readonly MapRules[], checks: readonly Check[]):
   /** Notes what is read of the records of the scan, and of the items within them. */
   const read = (rows: Operator, leaves: readonly Leaf[]): void => {
     const scan = scanOf(rows);
-    const { references } = place(scan).iteration;
+    const { iteration } = place(scan);
+    const { references } = iteration;
     for (const leaf of leaves) {
-      if (leaf.kind !== 'read') continue;
+      if (leaf.kind !== 'read') {
+        if (leaf.column === scan.identity) iteration.namesRows = true;
+        continue;
+      }
       if (scan.records.includes(leaf.record)) placesOf(references, nameOf(leaf)).add(formatOrigin(leaf.field ?? leaf.origin));
       else nestedOf.get(leaf.record)?.references.add(leaf.reference);
     }

@@ -97,6 +97,11 @@ export interface ByteSlice extends ByteRange {
   /** One-byte text around the bytes, which makes a whole document of them: brackets of JSON, tags of XML. */
   readonly before?: string;
   readonly behind?: string;
+  /**
+   * What stands before the slice, where identities of records count it: rows, lines or elements; in XML the elements before the first one of the
+   * slice, and before each of those around it, among those with the same parent, from below the root on.
+   */
+  readonly counts?: readonly number[];
 }
 
 /** The scan, as an index in `plan.scans`, of the file whose slices may make the same statements as this one; undefined: none. */

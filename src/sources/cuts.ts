@@ -4,8 +4,8 @@ import type { IterationRequest, Ranges, ReadOptions } from './source.ts';
 
 /** A document on this machine, or one whose server gives it from any offset on. */
 export interface CutDocument extends Pick<Ranges, 'sizeBytes' | 'read'> {
-  /** The bytes from an offset to the end, in chunks. */
-  bytes(from: number): AsyncIterable<Uint8Array>;
+  /** The bytes [from, to), in chunks. @param to undefined: the end */
+  bytes(from: number, to?: number): AsyncIterable<Uint8Array>;
 }
 
 /** Where one slice ends and the next one begins. Texts have one byte a character. */
@@ -16,6 +16,8 @@ export interface Cut {
   /** The beginning of the slice behind it, and the text that is put before that. */
   readonly from: number;
   readonly before?: string;
+  /** What stands before the slice behind it, where iterations `namesRows`. See `ByteSlice`. */
+  readonly counts?: readonly number[];
 }
 
 export interface Cuts {
@@ -58,8 +60,15 @@ export async function* cutsIn(document: CutDocument, from: number, finder: CutFi
   }
 }
 
-/** A cut between two bytes. */
-export const cutAt = (offset: number): Cut => ({ to: offset, from: offset });
+/** A cut between two bytes. @param counted what stands before it; undefined: it was not counted */
+export const cutAt = (offset: number, counted?: number): Cut => ({
+  to: offset,
+  from: offset,
+  ...(counted === undefined ? {} : { counts: [counted] }),
+});
+
+/** Whether cuts have `Cut.counts`. */
+export const namesRows = (iterations: readonly IterationRequest[]): boolean => iterations.some((iteration) => iteration.namesRows === true);
 
 /** Enough for a byte order mark, an XML declaration, and to recognise UTF-16. */
 const HEAD_BYTES = 256;

@@ -19,6 +19,8 @@ export interface IterationRequest {
   readonly origin: string;
   /** Every distinct iterator within the records for which `nested` will be called. */
   readonly nested?: readonly NestedRequest[];
+  /** Whether batches need `identityOf`. */
+  readonly namesRows?: boolean;
 }
 
 /** An iterator within a record, or within an item of another such iterator. */
@@ -171,6 +173,12 @@ export interface FileOptions {
   readonly inputBytes: number;
 }
 
+/**
+ * What tells a record from the others of its iteration, in whatever slices the document is read: numbers that count rows or elements, from the
+ * outermost on, or text of letters, digits and `_`.
+ */
+export type Identity = number | string | readonly number[];
+
 /** A few hundred consecutive records of one iteration, in document order. Array and records are good until the next batch is requested. */
 export interface Batch {
   /** Index into the requested iterations. */
@@ -180,8 +188,10 @@ export interface Batch {
   readonly first: number;
   /** Bytes of the document read so far. */
   readonly bytes: number;
-  /** The 1-based line of the document on which a record begins, by its index in `records`; undefined: records have no lines. */
-  readonly lineOf?: (index: number) => number;
+  /** The 1-based line of the document on which a record begins, by its index in `records`; undefined: it is not known, or records have no lines. */
+  readonly lineOf?: (index: number) => number | undefined;
+  /** The identity of a record, by its position in the iteration, where the iteration `namesRows`; undefined: it is that position. */
+  readonly identityOf?: (position: number) => Identity;
   /** Of a document in pages: the 1-based page of the records, and the position of its first record. */
   readonly page?: { readonly number: number; readonly first: number };
 }

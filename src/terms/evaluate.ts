@@ -49,9 +49,7 @@ export interface Accessors {
   readonly datatype: (leaf: Leaf) => string | null | undefined;
   /** The beginnings of the labels of blank nodes. */
   readonly labels: Labels;
-  /** Keeps apart records with the same position, in the labels of blank nodes: those of slices of a document. Empty: there are none. */
-  readonly slice: string;
-  /** As `slice`, in the seeds of functions, also for several documents of one source. */
+  /** Keeps apart records with the same position, in the seeds of functions: those of slices, and of several documents of one source. */
   readonly part: string;
   /** Text that sorts rows in their order, and is different for each: a row's place among the records of all documents of its source. */
   readonly order: (position: number) => string;
@@ -210,12 +208,17 @@ export function compileExpression(expression: Expression, rows: Accessors, encod
     case 'cell':
       return { before: '', after: '', text: textOf(accessorOf(expression, rows), encode, rows) };
     case 'row': {
-      const prefix = `${rows.labels.rows(expression.map)}${rows.slice}r`;
+      const prefix = `${rows.labels.rows(expression.map)}r`;
       const { origin, columns } = expression;
-      if (columns.length === 0) return { before: '', after: '', text: (_, position) => `${prefix}${position}` };
-      const cells = columns.map((column) => rows.accessor({ kind: 'cell', origin, column }));
-      const positions = (record: unknown, position: number): string => cells.map((cell) => numberIn(cell(record, position))).join('_');
-      return { before: '', after: '', text: (record, position) => prefix + positions(record, position) };
+      const [first, ...others] = columns.map((column) => rows.accessor({ kind: 'cell', origin, column }));
+      const identity = first as ValuesOf;
+      if (others.length === 0) return { before: '', after: '', text: (record, position) => prefix + textIn(identity(record, position)) };
+      const positions = (record: unknown, position: number): string => others.map((cell) => `_${textIn(cell(record, position))}`).join('');
+      return {
+        before: '',
+        after: '',
+        text: (record, position) => prefix + textIn(identity(record, position)) + positions(record, position),
+      };
     }
     case 'template':
       return compileTemplate(expression, rows, encode);
@@ -434,5 +437,5 @@ function repeatingTemplate(texts: readonly string[], readers: readonly TextOf[],
   };
 }
 
-/** A position as it stands in a cell; empty: a row without an item or a match. */
-const numberIn = (position: Values): string => (position instanceof TypedValue ? position.text : '');
+/** An identity or a position as it stands in a cell; empty: a row without an item or a match. */
+const textIn = (cell: Values): string => (typeof cell === 'string' ? cell : cell instanceof TypedValue ? cell.text : '');

@@ -57,5 +57,5 @@ export function readRdfJson(text: string): Quad[] {
  */
 export const plainLabels = (text: string): string =>
   text.replace(/_:q([0-9a-f]{16})[0-9a-f]{16}([a-z])/g, (_, map: string, kind: string) =>
-    kind === 'r' || kind === 's' ? `_:f${map}${kind}` : `_:${kind}`,
+    kind === 'r' ? `_:f${map}${kind}` : `_:${kind}`,
   );

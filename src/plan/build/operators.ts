@@ -29,6 +29,7 @@ export class Builder {
       origin,
       records: [this.column('')],
       index: this.column('#'),
+      identity: this.column('identity'),
     };
     this.#scans.set(key, scan);
     return scan;

@@ -16,18 +16,18 @@ export interface RowIdentity {
 }
 
 /** @param rows those of the triples map, or of one with the same records */
-export const identityOf = (map: string, rows: Operator): RowIdentity => ({ map, columns: rows.kind === 'scan' ? [] : positionsIn(rows) });
+export const identityOf = (map: string, rows: Operator): RowIdentity => ({ map, columns: identitiesIn(rows) });
 
-function positionsIn(rows: Operator): readonly Column[] {
+function identitiesIn(rows: Operator): readonly Column[] {
   switch (rows.kind) {
     case 'scan':
-      return [rows.index];
+      return [rows.identity];
     case 'unnest':
-      return [...positionsIn(rows.input), rows.index];
+      return [...identitiesIn(rows.input), rows.index];
     case 'join':
-      return [...positionsIn(rows.left), ...(rows.ordinal === undefined ? [] : [rows.ordinal])];
+      return [...identitiesIn(rows.left), ...(rows.ordinal === undefined ? [] : [rows.ordinal])];
     default:
-      return positionsIn(rows.input);
+      return identitiesIn(rows.input);
   }
 }
 

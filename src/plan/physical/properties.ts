@@ -133,7 +133,7 @@ const RECORDS: Provided = {
 
 /** What rows provide that are made by reading others. */
 function reading(input: Provided, leaves: readonly Leaf[], expressions: readonly Expression[]): Provided {
-  const isPosition = (leaf: Leaf): boolean => leaf.kind === 'cell' && leaf.column === input.position && !leaf.labels;
+  const isPosition = (leaf: Leaf): boolean => leaf.kind === 'cell' && leaf.column === input.position;
   return {
     ...input,
     readsPosition: input.readsPosition || leaves.some(isPosition),

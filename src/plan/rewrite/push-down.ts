@@ -78,7 +78,16 @@ function pushDown(
   const id = `${map.id} join ${number}`;
   const source: SqlPairs = { kind: 'sql-pairs', origin, reader: id, child, parent, conditions };
   const records = [builder.column('child'), builder.column('parent')] as const;
-  const pairs: Scan = { kind: 'scan', source, dialect: rows.dialect, iterator: undefined, origin, records, index: builder.column('#') };
+  const pairs: Scan = {
+    kind: 'scan',
+    source,
+    dialect: rows.dialect,
+    iterator: undefined,
+    origin,
+    records,
+    index: builder.column('#'),
+    identity: builder.column('identity'),
+  };
   const [own] = rows.records as [Column];
   const [other] = right.input.records as [Column];
   const ofChild = new Map([[own, records[0]]]);

@@ -6,7 +6,7 @@ import { sqlKey } from '../../plan/build/operators.ts';
 import { findColumn, suggestColumns } from '../../sql/catalogue/identifiers.ts';
 import type { Column } from '../../sql/database.ts';
 import type { Relation, Side } from '../../sql/select.ts';
-import { isKeyOf } from './keys.ts';
+import { isKeyOf, keysOf } from './keys.ts';
 
 export class Relations {
   /** By `sqlKey`. */
@@ -30,6 +30,14 @@ export class Relations {
       place: { input: relation.session.address.name, expression: reference, mapping: formatOrigin(source.content.origin) },
       hint: suggestColumns(relation.columns, reference, relation.naming, relation.session.product),
     });
+  }
+
+  /** Indexes of the columns of a key that tells the rows of a table apart by its texts; none: it has no such key, or is a query. */
+  keyOf(source: SqlSource): readonly number[] {
+    const { table, columns } = this.of(source);
+    const exact = new Map(columns.flatMap((column, index) => (column.exact ? [[column.name, index]] : [])));
+    const key = table === undefined ? undefined : keysOf(table).find((names) => names.every((name) => exact.has(name)));
+    return (key ?? []).map((name) => exact.get(name) as number);
   }
 
   /** The column that a reference names in a table, query or join. undefined: there is none, which opening the scan reports. */

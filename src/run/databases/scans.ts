@@ -10,7 +10,8 @@ import { inMapping } from './faults.ts';
 import { ascending, type Relations, sideOf } from './relations.ts';
 
 /**
- * Opens a scan over a table, a query or a join. The SELECT reads only the columns that the references name; a query is run as it is written.
+ * Opens a scan over a table, a query or a join. The SELECT reads only the columns that the references name, and a key where blank nodes are named
+ * by rows; a query is run as it is written.
  *
  * @param rows the most rows that are of interest: the LIMIT of a table or a join. A query has all of its rows
  * @param range reads only the rows of the table (for a join, of the child's table) whose key is in this range
@@ -41,13 +42,14 @@ export function openDatabaseScan(
   const origin = formatOrigin(source.content.origin);
   const relation = relations.of(source);
   const { session } = relation;
-  const read = ascending(references.map((reference) => relations.position(source, reference)));
+  const key = iterations.some(({ namesRows }) => namesRows) ? relations.keyOf(source) : [];
+  const read = ascending([...references.map((reference) => relations.position(source, reference)), ...key]);
   const query = selectQuery(relation, read, range, rows);
   const position = (reference: string): number => {
     const column = relations.position(source, reference);
     return relation.query === undefined ? read.indexOf(column) : column;
   };
-  const scan = openSql({ session, ...query, position, nulls: source.nulls, origin });
+  const scan = openSql({ session, ...query, position, key: key.map((column) => read.indexOf(column)), nulls: source.nulls, origin });
   return { scan: placed(scan, origin), name: session.address.name, typed: true, close };
 }
 

@@ -3,7 +3,7 @@ import { XSD } from '../../core/value.ts';
 import type { Check, Project } from '../../plan/algebra.ts';
 import { nameOf } from '../../plan/expressions.ts';
 import type { IterationPlan, Plan } from '../../plan/plan.ts';
-import type { NestedRecords, OpenedScan, TextFormat } from '../../sources/source.ts';
+import type { Batch, Identity, NestedRecords, OpenedScan, TextFormat } from '../../sources/source.ts';
 import { compileHeads } from '../../terms/collections.ts';
 import type { Accessors, ValuesOf } from '../../terms/evaluate.ts';
 import { RowCheck } from '../checks/row-check.ts';
@@ -30,7 +30,7 @@ export interface Consumer {
 /** What the records of an iteration feed: consumers of the records as they are, and pipelines to other rows. */
 export interface Consumers {
   /** The batch that they map. */
-  readonly batch: { records: readonly unknown[]; first: number };
+  readonly batch: { records: readonly unknown[]; first: number; identityOf: Batch['identityOf'] };
   readonly records: readonly Consumer[];
   readonly pipelines: readonly Fed[];
 }
@@ -46,7 +46,6 @@ export interface Fed {
 export interface OpenedDocument extends Pick<OpenedScan, 'name' | 'scan' | 'typed'> {
   readonly labels: Accessors['labels'];
   /** As in `Accessors`. */
-  readonly slice: string;
   readonly part: string;
   readonly texts: TextFormats;
   /** Index, if the source has several. */
@@ -62,20 +61,23 @@ export interface RunContext {
 
 /** Compiles what an iteration of a scan feeds. @param index of the iteration in its scan */
 export function compileConsumers(
-  { scan: operator, pipelines }: IterationPlan,
+  { scan: operator, namesRows, pipelines }: IterationPlan,
   index: number,
-  { name, scan, typed, labels, slice, part, texts, document }: OpenedDocument,
+  { name, scan, typed, labels, part, texts, document }: OpenedDocument,
   { request, plan: whole, state, startedAt }: RunContext,
 ): Consumers {
   const known = new Map<string, ValuesOf>();
-  const batch: Consumers['batch'] = { records: [], first: 0 };
+  const batch: Consumers['batch'] = { records: [], first: 0, identityOf: undefined };
+  const identity = (position: number): string => identityText(batch.identityOf?.(position) ?? position);
   const access: RecordAccess = {
     batch,
+    identity: namesRows ? identity : undefined,
     functions: state.functions,
     scan: operator,
     input: name,
     accessor: (leaf) => {
       if (leaf.kind === 'cell') {
+        if (leaf.column === operator.identity) return (_, position) => identity(position);
         if (leaf.column !== operator.index) throw new Error(`a record has no column ${leaf.column.name}`);
         return (_, position) => positionValue(position);
       }
@@ -91,7 +93,6 @@ export function compileConsumers(
     // A cell is the position of the record.
     datatype: (leaf) => (leaf.kind === 'read' ? scan.datatype?.(index, nameOf(leaf)) : `${XSD}integer`),
     labels,
-    slice,
     part,
     areRecords: true,
     order: (position) => `${document === undefined ? '' : `${sortable(document)}.`}${sortable(position)}`,
@@ -124,6 +125,8 @@ export function compileConsumers(
   }
   return { batch, records, pipelines: others };
 }
+
+const identityText = (identity: Identity): string => (typeof identity === 'object' ? identity.join('_') : String(identity));
 
 /** The build side of a join belongs to the triples map that is its parent: a record that this map rejects is left out of both. */
 function consumersOf(programs: readonly MapProgram[], sides: readonly BuildSide[], checks: readonly RowCheck[]): readonly Consumer[] {

@@ -1,7 +1,6 @@
 /** Executes the scans of a plan, one after the other: batches of records through programs into the sink. */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { boundOf, checkCounts, recordsFault } from '../../core/limits.ts';
-import { blankLabel, toBytes } from '../../core/text.ts';
 import { policyOf } from '../../mapping/model/model.ts';
 import type { Check } from '../../plan/algebra.ts';
 import type { Plan, ScanPlan } from '../../plan/plan.ts';
@@ -17,7 +16,7 @@ import type { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
 import { type Multimap, pairTexts } from '../join/join.ts';
 import { joinReports, mergeJoins } from '../join/reports.ts';
 import { pairWarnings, rejectedTooMany, warningsOf } from '../report.ts';
-import type { JoinReport, RunHooks, RunReport, RunRequest, SliceScan } from '../request.ts';
+import type { JoinReport, RunHooks, RunReport, RunRequest } from '../request.ts';
 import { type Consumer, type Consumers, compileConsumers, type Fed, fill, isReportedElsewhere, joinsOf, programsOf } from './consumers.ts';
 import type { StatementSink } from './outputs.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -59,11 +58,6 @@ interface LongPieces {
 interface Piece {
   readonly output: number;
   readonly text: string;
-}
-
-/** Which records of the input a scan has. */
-export interface ScanPart extends Pick<SliceScan, 'range'> {
-  readonly labels: Labels;
 }
 
 export class Execution {
@@ -151,17 +145,16 @@ export class Execution {
   }
 
   /** Reads the records of a scan once, for all of its triples maps and joins, and closes it. */
-  async scan(plan: ScanPlan, { labels, range }: ScanPart, { scan, batches, name, typed, recordsFrom, close }: OpenedScan): Promise<void> {
+  async scan(plan: ScanPlan, labels: Labels, { scan, batches, name, typed, recordsFrom, close }: OpenedScan): Promise<void> {
     const { slice: share } = this.#request;
     const part = `${share === undefined ? '' : `s${share.index}`}${plan.document === undefined ? '' : `d${plan.document}`}`;
-    const slice = range?.from === undefined || range.from === 0 ? '' : `s${blankLabel(toBytes(String(range.from)))}`;
     this.#input = name;
     this.#scans++;
     this.#cellOf = scan.cellOf?.bind(scan);
     this.#recordsFrom = recordsFrom;
     try {
       const texts = await openTextFormats(plan, name, this.#request);
-      const opened = { name, scan, typed, labels, slice, part, texts, document: plan.document };
+      const opened = { name, scan, typed, labels, part, texts, document: plan.document };
       const context = { request: this.#request, plan: this.#plan, state: this.#state, startedAt: this.#startedAt };
       const consumers = plan.iterations.map((iteration, index) => compileConsumers(iteration, index, opened, context));
       for (const program of consumers.flatMap(programsOf)) {
@@ -289,9 +282,14 @@ export class Execution {
     }
   }
 
-  async #mapBatch({ records, first }: Batch, { batch, records: consumers, pipelines }: Consumers, input: string): Promise<void> {
+  async #mapBatch(
+    { records, first, identityOf }: Batch,
+    { batch, records: consumers, pipelines }: Consumers,
+    input: string,
+  ): Promise<void> {
     batch.records = records;
     batch.first = first;
+    batch.identityOf = identityOf;
     this.records += records.length;
     if (this.records > this.#maxRecords) throw recordsFault(this.#request.limits.records, { input });
     const observe = this.#hooks.row;
@@ -389,7 +387,8 @@ export class Execution {
   #lineOf(record: number | undefined): FaultPlace {
     const { first = 0, records = [], lineOf } = this.#read ?? {};
     const index = (record ?? -1) - first;
-    return lineOf === undefined || index < 0 || index >= records.length ? {} : { line: lineOf(index) };
+    const line = index < 0 || index >= records.length ? undefined : lineOf?.(index);
+    return line === undefined ? {} : { line };
   }
 
   /** Where a record is in its page. */

@@ -9,6 +9,7 @@ import type { ScanPlan } from '../../plan/plan.ts';
 import { openDocument, readerOf } from '../../sources/formats.ts';
 import type {
   FileOptions,
+  Identity,
   IterationRequest,
   NestedRecords,
   OpenedScan,
@@ -139,7 +140,9 @@ function openPagesOf(
         }
       })();
       const opening = { sheet: place.sheet, served: servedOf(address, input), spill };
-      const scan = await open(bytes, iterations, readOptionsOf(plan, source, format, name, request, opening));
+      // Identities are those of one document: of several pages, positions count.
+      const whole = iterations.map((iteration) => ({ ...iteration, namesRows: false }));
+      const scan = await open(bytes, whole, readOptionsOf(plan, source, format, name, request, opening));
       return {
         scan,
         web: input.web,
@@ -236,14 +239,32 @@ function placed(scan: Scan, slice: ByteSlice, lines: () => Promise<LinesBefore>)
       const most = slice.to - slice.from;
       // Lines are those of the document only where the slice begins it.
       const own = slice.from === slice.head && slice.before === undefined ? {} : { lineOf: undefined };
+      const { counts } = slice;
       try {
         for await (const batch of scan.batches(signal))
-          yield { ...batch, ...own, bytes: Math.min(most, Math.max(0, batch.bytes - counted)) };
+          yield {
+            ...batch,
+            ...own,
+            ...(counts === undefined ? {} : { identityOf: (position) => inWhole(batch.identityOf?.(position) ?? position, counts) }),
+            bytes: Math.min(most, Math.max(0, batch.bytes - counted)),
+          };
       } catch (error) {
         throw await inDocument(error, slice, lines);
       }
     },
   };
+}
+
+/** What tells a record of the slice from all of the document. A count goes on from that before the slice while those around it have not grown. */
+function inWhole(identity: Identity, counts: readonly number[]): Identity {
+  if (typeof identity === 'number') return identity + (counts[0] as number);
+  if (typeof identity === 'string') return identity;
+  let goesOn = true;
+  return identity.map((count, level) => {
+    const before = goesOn ? (counts[level] ?? 0) : 0;
+    goesOn &&= count === 0;
+    return count + before;
+  });
 }
 
 /** Bytes that the reader of a slice reads before the slice itself. */

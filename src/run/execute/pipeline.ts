@@ -25,6 +25,7 @@ import type { Cell } from '../join/packed-row.ts';
 import {
   cellOf,
   extend,
+  IDENTITY,
   JoinStep,
   numbering,
   type Place,
@@ -42,6 +43,8 @@ export interface RecordAccess extends Accessors {
   /** Name of the document, for faults. */
   readonly input: string;
   readonly scan: ScanOperator;
+  /** Of the record at a position of the batch that is mapped; undefined: nothing reads it. */
+  readonly identity: ((position: number) => string) | undefined;
   /** @throws Fault mapping/invalid — the format has no nested records */
   nested(iterator: string, step: Unnest): NestedRecords;
   texts(step: Unnest): TextFormat;
@@ -64,6 +67,7 @@ export class Pipeline {
   readonly #steps: readonly Step[];
   readonly #row: Row;
   readonly #state: RunState;
+  readonly #identity: RecordAccess['identity'];
   readonly #place: Place = { text: '' };
   #serial = 0;
 
@@ -71,6 +75,8 @@ export class Pipeline {
     this.#state = state;
     this.fills = plan.buildSides;
     this.#slots.set(records.scan.index, POSITION);
+    this.#slots.set(records.scan.identity, IDENTITY);
+    this.#identity = records.identity;
     for (const step of plan.steps)
       for (const column of columnsOf(step)) if (!this.#slots.has(column)) this.#slots.set(column, this.#slots.size + 1);
     this.#row = new Array(this.#slots.size + 1).fill(null);
@@ -105,6 +111,7 @@ export class Pipeline {
     const row = this.#row;
     row[RECORD] = record;
     row[POSITION] = position;
+    if (this.#identity !== undefined) row[IDENTITY] = this.#identity(position);
     return this.#from(0, row);
   }
 

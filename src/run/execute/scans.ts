@@ -123,7 +123,7 @@ export async function executeScans(
       limit?.step?.(`reading ${name}`);
       await execution.scan(
         scan,
-        { labels: labels.ofScan(position), range },
+        labels.ofScan(position),
         await (limit === undefined ? open(hooks.signal ?? NEVER) : inTime(open, name, wanted.length - i, limit, hooks.signal)),
       );
     }

@@ -13,12 +13,13 @@ import { type Match, type Multimap, type PairingMemory, pairTexts } from '../joi
 import { type Cell, packRow, unpackRow } from '../join/packed-row.ts';
 import { unitedByRow } from './several-keys.ts';
 
-/** One array for all rows of a pipeline: the record, its position, and a slot for every column. */
+/** One array for all rows of a pipeline: the record, its position and identity, and a slot for every column. */
 export type Row = unknown[];
 
-/** Slots of the record and of its position. */
+/** Slots of the record, and of its position and identity. */
 export const RECORD = 0;
 export const POSITION = 1;
+export const IDENTITY = 2;
 
 /** Rows that wait until the right side of a join is complete. */
 export interface Waiting {

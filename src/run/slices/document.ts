@@ -41,6 +41,7 @@ export async function* slicesBetween({ sizeBytes, version }: Document, { head, f
     version,
     ...(begin?.before === undefined ? {} : { before: begin.before }),
     ...(end?.behind === undefined ? {} : { behind: end.behind }),
+    ...(begin?.counts === undefined ? {} : { counts: begin.counts }),
   });
   for await (const cut of found) {
     if (cut.to <= (begin?.from ?? head) || cut.from >= sizeBytes) continue;

@@ -31,7 +31,7 @@ export async function hasLargeInput(request: RunRequest, sliceBytes: number, sig
  * HTTP.
  *
  * What stands before a cut tells whether it is one, so the document is read once, up to the last cut. That is fast on a disk, but over HTTP it
- * would take as long as mapping it. JSON Lines are read only around each cut, and of Parquet only the footer.
+ * would take as long as mapping it. JSON Lines are read only around each cut, unless lines name blank nodes; of Parquet only the footer is read.
  *
  * @throws Fault those of the document's reader
  */

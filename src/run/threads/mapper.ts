@@ -108,7 +108,7 @@ export class Mapper {
     return result;
   }
 
-  /** Blank nodes of records have labels by slice. */
+  /** Seeds of functions are those of the slice. */
   #sliceOf({ index, scans }: Unit): RunRequest {
     const { digest, snapshots } = this.#options;
     return { ...this.#request, slice: { index, digest, scans, snapshots } };

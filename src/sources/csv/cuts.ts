@@ -6,7 +6,7 @@
  * not reported here: the reader of its slice reports it.
  */
 import { type CsvDialect, DEFAULT_DELIMITER, quoteIn } from '../../core/input/csv-dialect.ts';
-import { type Cut, cutAt, cutsIn, type FindCuts, markOf } from '../cuts.ts';
+import { type Cut, cutAt, cutsIn, type FindCuts, markOf, namesRows } from '../cuts.ts';
 import type { CsvOptions } from '../source.ts';
 import { csvHeadBytes } from './csv.ts';
 
@@ -31,13 +31,14 @@ const QUOTED = 3;
 const QUOTE = 4;
 const COMMENT = 5;
 
-export const findCsvCuts: FindCuts<CsvOptions> = async (document, _, options, targets) => {
+export const findCsvCuts: FindCuts<CsvOptions> = async (document, iterations, options, targets) => {
   const { csv = {}, encoding } = options;
   const mark = await markOf(document, encoding);
-  if (mark === undefined || !canBeCut(csv)) return undefined;
+  const counts = namesRows(iterations);
+  if (mark === undefined || !canBeCut(csv) || (counts && !canBeCounted(csv))) return undefined;
   const head = mark + (await csvHeadBytes(document.bytes(0), options));
   const wanted = targets.filter((target) => target > head);
-  return { head, found: cutsIn(document, head, new CsvCuts(csv, head, wanted)) };
+  return { head, found: cutsIn(document, head, new CsvCuts(csv, head, wanted, counts)) };
 };
 
 /**
@@ -46,6 +47,9 @@ export const findCsvCuts: FindCuts<CsvOptions> = async (document, _, options, ta
  */
 const canBeCut = ({ headerRows, doubleQuote, trim = 'none', commentPrefix }: CsvDialect): boolean =>
   headerRows !== 0 && doubleQuote !== false && trim === 'none' && Buffer.byteLength(commentPrefix ?? '') < 2;
+
+/** Whether rows can be counted without reading cells: a row that counts is one with any character. */
+const canBeCounted = ({ skipBlankRows }: CsvDialect): boolean => skipBlankRows !== true;
 
 /** For dialects for which `canBeCut` holds. */
 export class CsvCuts {
@@ -58,12 +62,20 @@ export class CsvCuts {
   #state = ROW;
   #at: number;
   #next = 0;
+  readonly #counts: boolean;
+  readonly #skipsBlankRows: boolean;
+  #rows = 0;
+  /** The last byte was the carriage return of an end of row. */
+  #returned = false;
 
   /**
    * @param at offset of the first chunk, which must be the beginning of a row
    * @param targets ascending offsets
+   * @param counts whether rows are counted: then `canBeCounted` holds, and each byte is examined
    */
-  constructor(dialect: CsvDialect, at: number, targets: readonly number[]) {
+  constructor(dialect: CsvDialect, at: number, targets: readonly number[], counts = false) {
+    this.#counts = counts;
+    this.#skipsBlankRows = dialect.skipBlankRows !== false;
     this.#delimiter = (dialect.delimiter ?? DEFAULT_DELIMITER).charCodeAt(0);
     this.#quote = quoteIn(dialect)?.charCodeAt(0) ?? -1;
     this.#comment = dialect.commentPrefix ? dialect.commentPrefix.charCodeAt(0) : -1;
@@ -78,7 +90,7 @@ export class CsvCuts {
 
   feed(bytes: Uint8Array): void {
     const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    const rest = this.#comment < 0 ? this.#jump(chunk) : 0;
+    const rest = this.#comment < 0 && !this.#counts ? this.#jump(chunk) : 0;
     if (rest < chunk.length) this.#follow(chunk, rest);
     this.#at += chunk.length;
   }
@@ -129,11 +141,13 @@ export class CsvCuts {
     const quote = this.#quote;
     const delimiter = this.#delimiter;
     const comment = this.#comment;
+    const counts = this.#counts;
     const end = chunk.length;
     let state = this.#state;
     let target = (this.#targets[this.#next] ?? Number.POSITIVE_INFINITY) - this.#at;
     for (let i = start; i < end; i++) {
       let c = chunk[i] as number;
+      if (counts && state === ROW) this.#countRow(c);
       if (state === QUOTED) {
         while (c !== quote && ++i < end) c = chunk[i] as number;
         if (i < end) state = QUOTE;
@@ -158,8 +172,10 @@ export class CsvCuts {
         this.#cut(this.#at + i + 1);
         target = (this.#targets[this.#next] ?? Number.POSITIVE_INFINITY) - this.#at;
       } else if (c === delimiter) state = CELL;
-      else if (c === CR) state = ROW;
-      else {
+      else if (c === CR) {
+        state = ROW;
+        this.#returned = true;
+      } else {
         state = PLAIN;
         for (; i + 1 < end; i++) {
           c = chunk[i + 1] as number;
@@ -170,10 +186,19 @@ export class CsvCuts {
     this.#state = state;
   }
 
+  /** Counts the row of which `byte` is the first, unless it is none: a comment, an empty row that is skipped, the rest of the end of a row. */
+  #countRow(byte: number): void {
+    const isRest = byte === LF && this.#returned;
+    this.#returned = false;
+    if (isRest || byte === this.#comment) return;
+    if ((byte === LF || byte === CR) && this.#skipsBlankRows) return;
+    this.#rows++;
+  }
+
   /** Several targets may be in one row. */
-  #cut(offset: number): void {
-    this.cuts.push(cutAt(offset));
-    while (this.wanted && (this.#targets[this.#next] as number) <= offset) this.#next++;
+  #cut(at: number): void {
+    this.cuts.push(cutAt(at, this.#counts ? this.#rows : undefined));
+    while (this.wanted && (this.#targets[this.#next] as number) <= at) this.#next++;
   }
 
   #behind(byte: number): number {

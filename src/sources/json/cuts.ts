@@ -5,7 +5,7 @@
  * leaves out one comma between two values, and everything else stands in one of the parts, so the readers of the parts report what is wrong.
  */
 import { JsonPathError } from '../../paths/json/tokens.ts';
-import { type Cut, type CutDocument, cutAt, cutsIn, type FindCuts, markOf } from '../cuts.ts';
+import { type Cut, type CutDocument, cutAt, cutsIn, type FindCuts, markOf, namesRows } from '../cuts.ts';
 import type { CommonOptions, IterationRequest, JsonOptions } from '../source.ts';
 import { isDigit } from './bytes.ts';
 import { parseExpression, staysInLine, upsOf } from './expression.ts';
@@ -34,7 +34,7 @@ export const findElementCuts: FindCuts<JsonOptions> = async (document, iteration
 export const findLineCuts: FindCuts<JsonOptions> = async (document, iterations, options, targets) => {
   if ((await markOf(document, options.encoding)) === undefined || options.dialect === 'legacy') return undefined;
   const areLines = iterations.every(({ iterator = '$[*]', references }) => staysInLine(iterator, references, options));
-  return areLines ? { head: 0, found: lineCuts(document, targets) } : undefined;
+  return areLines ? { head: 0, found: lineCuts(document, targets, namesRows(iterations)) } : undefined;
 };
 
 /**
@@ -109,6 +109,8 @@ class JsonCuts {
   #isWanted: boolean;
   /** Offset of a comma behind a target, whose next value has not begun. */
   #comma = -1;
+  /** Commas between elements so far. */
+  #commas = 0;
 
   /**
    * @param at offset of the first chunk, behind a byte order mark
@@ -228,7 +230,8 @@ class JsonCuts {
       }
       if (this.#comma >= 0 && byte > 32) {
         if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-          this.cuts.push({ to: this.#comma, behind: textBehind(this.#names), from: this.#at + i, before: textBefore(this.#names) });
+          const around = { behind: textBehind(this.#names), before: textBefore(this.#names), counts: [this.#commas] };
+          this.cuts.push({ to: this.#comma, from: this.#at + i, ...around });
           while (this.wanted && (this.#targets[this.#next] as number) <= this.#at + i) this.#next++;
           target = (this.#targets[this.#next] ?? Number.POSITIVE_INFINITY) - this.#at;
         }
@@ -250,7 +253,9 @@ class JsonCuts {
           }
           break;
         case COMMA:
-          if (depth === 0 && i >= target) this.#comma = this.#at + i;
+          if (depth > 0) break;
+          this.#commas++;
+          if (i >= target) this.#comma = this.#at + i;
       }
     }
     this.#inText = inText;
@@ -271,19 +276,30 @@ function nameIs(bytes: readonly number[], name: string): boolean {
 const FIRST_WINDOW_BYTES = 1 << 16;
 const LAST_WINDOW_BYTES = 1 << 28;
 
-async function* lineCuts(document: CutDocument, targets: readonly number[]): AsyncGenerator<Cut> {
+/** @param counts whether the lines before each cut are counted: then all of the document is read, up to the last cut */
+async function* lineCuts(document: CutDocument, targets: readonly number[], counts: boolean): AsyncGenerator<Cut> {
   let last = 0;
+  let lines = 0;
   for (const target of targets) {
     if (target <= last) continue;
     for (let bytes = FIRST_WINDOW_BYTES; bytes <= LAST_WINDOW_BYTES; bytes *= 8) {
       const found = findLine(await document.read(target, target + bytes));
       if (found !== undefined) {
-        last = target + found;
-        yield cutAt(last);
+        const at = target + found;
+        if (counts) lines += await linesIn(document, last, at);
+        last = at;
+        yield cutAt(last, counts ? lines : undefined);
       }
       if (found !== undefined || target + bytes >= document.sizeBytes) break;
     }
   }
+}
+
+/** Number of line feeds in the bytes [from, to). */
+async function linesIn(document: CutDocument, from: number, to: number): Promise<number> {
+  let lines = 0;
+  for await (const chunk of document.bytes(from, to)) for (let i = chunk.indexOf(LF); i >= 0; i = chunk.indexOf(LF, i + 1)) lines++;
+  return lines;
 }
 
 /**

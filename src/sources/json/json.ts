@@ -11,12 +11,12 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import type { Accessor } from '../../core/value.ts';
 import type { Query } from '../../paths/json/model.ts';
 import { toUtf8 } from '../encoding.ts';
-import type { Batch, JsonOptions, NestedRecords, OpenScan, Scan, Unseen } from '../source.ts';
+import type { Batch, Identity, JsonOptions, NestedRecords, OpenScan, Scan, Unseen } from '../source.ts';
 import { adviceOn } from './advice.ts';
 import { JsonBeginning } from './beginning.ts';
 import { parseExpression, parseRecordReference, stepsOf, upsOf } from './expression.ts';
 import { compileItems, itemsOf, type JsonItems, linkedReaderOf, ofLinked, readerOf, slotReaderOf, unmatchedOf } from './nested.ts';
-import { buildAutomaton, type PathAutomaton, type Subscriber, type TrackedIterator } from './path/automaton.ts';
+import { arrayAround, buildAutomaton, type PathAutomaton, type Subscriber, type TrackedIterator } from './path/automaton.ts';
 import { ancestorOf, compileLinked, type Linked } from './path/parents.ts';
 import { compileSegments } from './path/query.ts';
 import type { TrackedReader } from './references.ts';
@@ -55,8 +55,22 @@ export const openJson: OpenScan<JsonOptions> = async (bytes, iterations, options
   });
   const root = buildAutomaton(iterators, options.maxRecordBytes);
   const gathers = options.format === 'jsonl' && root.cuts;
-  return new JsonScan(bytes, iterators, options, root, gathers ? undefined : planSlots(iterators, iterations, options));
+  const names = iterations.map(({ namesRows }, i): Naming | undefined => {
+    if (namesRows !== true || gathers) return undefined;
+    const array = options.format === 'jsonl' ? 'lines' : arrayAround(root, (iterators[i] as TrackedIterator).query);
+    return array && { array, last: -1, repeated: 0, identities: [] };
+  });
+  return new JsonScan(bytes, iterators, options, root, gathers ? undefined : planSlots(iterators, iterations, options), names);
 };
+
+/** Identities of records: the line or element in which they are, and their number among the records there. */
+interface Naming {
+  readonly array: PathAutomaton | 'lines';
+  last: number;
+  repeated: number;
+  /** Of the records that were not handed over yet. */
+  identities: Identity[];
+}
 
 class JsonScan implements Scan {
   private readonly bytes: AsyncIterable<Uint8Array>;
@@ -73,6 +87,10 @@ class JsonScan implements Scan {
   /** By iteration: number of records that were handed over, and the records that were not yet. */
   private readonly handedOver: number[];
   private readonly pending: unknown[][];
+  /** By iteration: the lines of these records; 0: not known. */
+  private readonly lines: number[][];
+  /** By iteration; undefined: the identity of a record is its position, or nothing asks for it. */
+  private readonly names: readonly (Naming | undefined)[];
   private pendingBytes = 0;
   private readBytes = 0;
   /** For hints. */
@@ -84,7 +102,10 @@ class JsonScan implements Scan {
     options: JsonOptions,
     root: PathAutomaton,
     plan: SlotPlan | undefined,
+    names: readonly (Naming | undefined)[],
   ) {
+    this.names = names;
+    this.lines = iterations.map(() => []);
     this.plan = plan;
     this.iterations = iterations;
     this.bytes = bytes;
@@ -209,10 +230,27 @@ class JsonScan implements Scan {
       if (whole !== undefined) this.noteWhole(whole, splitter.pieceBytes);
       if (to === undefined) this.take(subscribers, splitter.value());
       else if (!splitter.isRead && !splitter.read()) this.take(subscribers, splitter.value(), to);
+      for (let i = 0; i < subscribers.length; i++) this.note(subscribers[i] as Subscriber, splitter);
       this.pendingBytes += splitter.pieceBytes;
       let records = 0;
       for (let i = 0; i < this.pending.length; i++) records += (this.pending[i] as unknown[]).length;
       if (records >= BATCH_RECORDS || this.pendingBytes >= BATCH_BYTES) yield* this.flush(signal);
+    }
+  }
+
+  /** Notes where the records of a piece are. */
+  private note({ iteration, isRecord }: Subscriber, splitter: JsonSplitter): void {
+    const { length } = this.pending[iteration] as unknown[];
+    const lines = this.lines[iteration] as number[];
+    const line = isRecord || splitter.isOnOneLine ? splitter.pieceLine : 0;
+    const naming = this.names[iteration];
+    while (lines.length < length) {
+      lines.push(line);
+      if (naming === undefined) continue;
+      const at = naming.array === 'lines' ? splitter.pieceLine - 1 : Math.max(0, naming.array.begun - 1);
+      naming.repeated = at === naming.last ? naming.repeated + 1 : 0;
+      naming.last = at;
+      naming.identities.push(naming.repeated === 0 ? at : [at, naming.repeated]);
     }
   }
 
@@ -251,10 +289,22 @@ class JsonScan implements Scan {
       this.pending[iteration] = [];
       const first = this.handedOver[iteration] as number;
       this.handedOver[iteration] = first + all.length;
+      const lines = this.lines[iteration] as number[];
+      this.lines[iteration] = [];
+      const naming = this.names[iteration];
+      const identities = naming?.identities;
+      if (naming !== undefined) naming.identities = [];
       for (let at = 0; at < all.length; at += BATCH_RECORDS) {
         stopIf(signal);
         const records = all.length <= BATCH_RECORDS ? all : all.slice(at, at + BATCH_RECORDS);
-        yield { iteration, records, first: first + at, bytes: this.readBytes };
+        yield {
+          iteration,
+          records,
+          first: first + at,
+          bytes: this.readBytes,
+          lineOf: (index) => lines[at + index] || undefined,
+          ...(identities === undefined ? {} : { identityOf: (position) => identities[position - first] as Identity }),
+        };
       }
     }
     this.pendingBytes = 0;
@@ -309,6 +359,7 @@ class Gathered implements PathAutomaton {
   readonly whole = undefined;
   readonly values: unknown[] = [];
   sizeBytes = 0;
+  begun = 0;
   private readonly line: PathAutomaton;
 
   constructor(root: PathAutomaton) {
@@ -322,6 +373,7 @@ class Gathered implements PathAutomaton {
       limitBytes,
       advice,
       whole: undefined,
+      begun: 0,
       member: () => undefined,
       element: () => undefined,
     };

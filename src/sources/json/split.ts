@@ -143,6 +143,11 @@ export class JsonSplitter extends JsonWindow {
     this.child = lines ? root.element(0) : root;
   }
 
+  /** Whether the current piece ends on the line on which it begins. */
+  get isOnOneLine(): boolean {
+    return this.line === this.pieceLine;
+  }
+
   get pieceBytes(): number {
     return this.last - this.first;
   }
@@ -374,6 +379,7 @@ export class JsonSplitter extends JsonWindow {
               if (automaton !== undefined) {
                 const position = (this.positions[this.depth] as number) + 1;
                 this.positions[this.depth] = position;
+                automaton.begun++;
                 this.child = automaton.element(position);
               }
             }
@@ -400,6 +406,7 @@ export class JsonSplitter extends JsonWindow {
     this.automata[this.depth] = automaton;
     this.positions[this.depth] = 0;
     this.child = object ? undefined : automaton?.element(0);
+    if (automaton !== undefined && !object) automaton.begun++;
     this.expect = object ? KEY_OR_CLOSE : VALUE_OR_CLOSE;
   }
 

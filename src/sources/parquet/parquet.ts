@@ -21,7 +21,7 @@ import { compileLinked } from '../json/path/parents.ts';
 import { compileFilter, compileSegments, type Find } from '../json/path/query.ts';
 import { compileReference, type TrackedReader } from '../json/references.ts';
 import { UnreadableValue } from '../json/text.ts';
-import type { Batch, IterationRequest, NestedRecords, OpenScan, ParquetOptions, Scan } from '../source.ts';
+import type { Batch, Identity, IterationRequest, NestedRecords, OpenScan, ParquetOptions, Scan } from '../source.ts';
 import { FlatColumn } from './columns/flat.ts';
 import { NestedColumn } from './columns/nested.ts';
 import { nameOf, targetOf } from './columns/references.ts';
@@ -89,7 +89,7 @@ export const findRowGroupCuts: FindCuts<ParquetOptions> = async (document, _, op
   const offsets = await rowGroupOffsets({ ...options, ranges: document });
   if (offsets.some((offset, i) => !Number.isFinite(offset) || offset <= (offsets[i - 1] ?? 0))) return undefined;
   const cuts = targets.flatMap((target) => offsets.slice(1).find((offset) => offset >= target) ?? []);
-  return { head: 0, found: [...new Set(cuts)].map(cutAt) };
+  return { head: 0, found: [...new Set(cuts)].map((cut) => cutAt(cut)) };
 };
 
 /** Offsets at which the row groups of a file begin, in its order. @param options with `ranges` @throws Fault those of `openParquet` */
@@ -424,13 +424,20 @@ class ParquetScan implements Scan {
         continue;
       }
       const found: unknown[] = [];
+      const identities: Identity[] = [];
       for (const row of rows) {
+        const before = found.length;
         const object = Object.fromEntries(items.members.map(([name, { values }]) => [name, values[row]]));
         if (items.keeps === undefined || items.keeps(object, object)) items.find(object, object, found);
+        // A row by its number in the file; of several records in it, each by its number among them.
+        for (let i = before; i < found.length; i++) identities.push(i === before ? this.#rows + row : [this.#rows + row, i - before]);
       }
+      const { count } = items;
+      const named = this.#iterations[iteration]?.namesRows === true;
+      const identityOf = (position: number): Identity => identities[position - count] as Identity;
       for (let at = 0; at < found.length; at += BATCH_ROWS) {
         const records = found.slice(at, at + BATCH_ROWS);
-        yield { iteration, records, first: items.count, bytes };
+        yield { iteration, records, first: items.count, bytes, ...(named ? { identityOf } : {}) };
         items.count += records.length;
       }
     }

@@ -1,6 +1,6 @@
 /** Rows of a query as records: a record is the array of its columns' texts. */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
-import { toBytes } from '../../core/text.ts';
+import { blankLabel, toBytes } from '../../core/text.ts';
 import { type Accessor, TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
 import type { Column, SqlSession, TableScan } from '../../sql/database.ts';
 import type { Batch, Scan } from '../source.ts';
@@ -14,6 +14,8 @@ export interface SqlReadOptions {
   readonly table?: TableScan | undefined;
   /** The index of the column of a reference. @throws Fault mapping/reference */
   readonly position: (reference: string) => number;
+  /** Indexes of the columns of a key, which name rows; none: positions do. */
+  readonly key?: readonly number[];
   /** Texts that mean null (rml:null). */
   readonly nulls: readonly string[];
   /** `document:line:column` of the table or query, for faults of values. */
@@ -29,7 +31,7 @@ const hasOwnForms = ({ datatype }: Column): boolean => datatype === `${XSD}doubl
 type Row = readonly (string | null)[];
 
 /** Opens a query as a scan with one iteration. Memory: one batch of rows. */
-export function openSql({ session, sql, columns, table, position, nulls, origin }: SqlReadOptions): Scan {
+export function openSql({ session, sql, columns, table, position, key = [], nulls, origin }: SqlReadOptions): Scan {
   const noValue = new Set(nulls.map(toBytes));
   return {
     accessor(_, reference) {
@@ -45,7 +47,9 @@ export function openSql({ session, sql, columns, table, position, nulls, origin 
     async *batches(): AsyncGenerator<Batch> {
       let first = 0;
       for await (const { rows, bytes } of session.rows(sql, columns.length, table)) {
-        yield { iteration: 0, records: rows, first, bytes };
+        const from = first;
+        const identityOf = (at: number): string => textOfKey(rows[at - from] as Row, key);
+        yield { iteration: 0, records: rows, first, bytes, ...(key.length === 0 ? {} : { identityOf }) };
         first += rows.length;
       }
     },
@@ -53,6 +57,9 @@ export function openSql({ session, sql, columns, table, position, nulls, origin 
     unmatched: () => [],
   };
 }
+
+/** Different for different keys. Each value ends with `_`, so that nothing behind the text can be taken for a part of it. */
+const textOfKey = (row: Row, key: readonly number[]): string => key.map((index) => `${blankLabel(row[index] as string)}_`).join('_');
 
 function columnReader(column: Column, index: number, place: FaultPlace): Accessor {
   const { canonical, datatype, elements, value } = column;

@@ -8,6 +8,7 @@ import { Fault } from '../../core/fault.ts';
 import type { SpilledText } from '../source.ts';
 import type { Name } from './names.ts';
 import { type Attributes, type Child, CommentOrInstruction, Element, nodeBytes } from './tree.ts';
+import type { Located } from './waiting.ts';
 
 /** Records are unpacked block by block. */
 const BLOCK_CHARACTERS = 1 << 18;
@@ -41,7 +42,7 @@ export class PackedRecords {
    * @param open the elements that have not
    * @returns bytes that need not be in memory any more, as `nodeBytes` counts
    */
-  async add(records: readonly Element[], open: ReadonlySet<Element>): Promise<number> {
+  async add({ records, lines, paths }: Located, open: ReadonlySet<Element>): Promise<number> {
     let bytes = 0;
     for (let at = 0; at < records.length; ) {
       const writer = new Writer(this.#names);
@@ -64,6 +65,10 @@ export class PackedRecords {
         writer.number(parents.length - same);
         for (const parent of parents.slice(same)) writer.tree(parent);
         writer.tree(record);
+        writer.number(lines[at] as number);
+        const path = paths[at];
+        writer.number(path === undefined ? 0 : path.length + 1);
+        for (const number of path ?? []) writer.number(number);
       }
       await this.#text.add(writer.text);
       this.#blocks.push({ characters: writer.text.length, records: at - from });
@@ -73,7 +78,7 @@ export class PackedRecords {
   }
 
   /** The records in the order in which they were added, in batches. Empty afterwards. */
-  async *take(): AsyncGenerator<readonly Element[]> {
+  async *take(): AsyncGenerator<Located> {
     let text = '';
     let block = 0;
     for await (const piece of this.#text.read()) {
@@ -89,15 +94,22 @@ export class PackedRecords {
     await this.#text.clear();
   }
 
-  #unpacked(reader: Reader, count: number): readonly Element[] {
+  #unpacked(reader: Reader, count: number): Located {
     let parents: readonly Element[] = [];
-    return Array.from({ length: count }, () => {
+    const lines: number[] = [];
+    const paths: (readonly number[])[] = [];
+    const records = Array.from({ length: count }, () => {
       const base = this.#bases[reader.number()] as Element;
       const around = parents.slice(0, reader.number());
       for (let added = reader.number(); added > 0; added--) around.push(reader.tree(around.at(-1) ?? base));
       parents = around;
-      return reader.tree(around.at(-1) ?? base);
+      const record = reader.tree(around.at(-1) ?? base);
+      lines.push(reader.number());
+      const levels = reader.number();
+      if (levels > 0) paths.push(Array.from({ length: levels - 1 }, () => reader.number()));
+      return record;
     });
+    return { records, lines, paths };
   }
 }
 

@@ -8,7 +8,7 @@ import { Fault } from '../../core/fault.ts';
 import { type Counts, type Matcher, type State, TEXT, WHOLE } from './matcher.ts';
 import type { Name, Scope } from './names.ts';
 import { type Attributes, CommentOrInstruction, commentBytes, Element, tagBytes, type XmlSink } from './tree.ts';
-import { Waiting } from './waiting.ts';
+import { type RecordPlaces, Waiting } from './waiting.ts';
 
 const NOTHING: readonly Waiting[] = [];
 
@@ -46,11 +46,14 @@ export class RecordBuilder implements XmlSink {
   #skipped = 0;
 
   readonly #limits: BuilderLimits;
+  readonly #at: RecordPlaces | undefined;
   /** Bytes kept for the open records, or for the whole document if it is kept. */
   #kept = 0;
   #keptOfRoot = 0;
 
-  constructor(matcher: Matcher, iterations: number, limits: BuilderLimits) {
+  /** @param at undefined: nothing asks where records are */
+  constructor(matcher: Matcher, iterations: number, limits: BuilderLimits, at?: RecordPlaces) {
+    this.#at = at;
     this.#matcher = matcher;
     this.#limits = limits;
     this.#states = [matcher.root];
@@ -101,7 +104,7 @@ export class RecordBuilder implements XmlSink {
       (this.#holders[holder.index] as number)++;
       waiting.open(holder);
       if (holder.rise > 0) continue;
-      waiting.add(element);
+      waiting.add(element, this.#at, holder.iteration);
       this.#records++;
       if (waiting.anchors === 0) continue;
       // Kept by an ancestor, or by another record.
@@ -213,14 +216,16 @@ export class RootWaiter implements XmlSink {
   readonly wantsText = false;
   name: Name | undefined;
   scope: Scope | undefined;
+  /** On which it begins. */
+  line = 1;
 
   #attributes: Attributes = [];
   #closed = false;
 
-  readonly #pause: () => Scope;
+  readonly #pause: () => { readonly scope: Scope; readonly line: number };
 
-  /** @param pause stops the scanner after this token, and receives the scope of the opened element */
-  constructor(pause: () => Scope) {
+  /** @param pause stops the scanner after this token, and gives the scope and line of the opened element */
+  constructor(pause: () => { readonly scope: Scope; readonly line: number }) {
     this.#pause = pause;
   }
 
@@ -234,7 +239,9 @@ export class RootWaiter implements XmlSink {
     if (this.name !== undefined) throw new Fault('internal/error', 'The XML scanner went on before the records were planned');
     this.name = name;
     this.#attributes = attributes;
-    this.scope = this.#pause();
+    const { scope, line } = this.#pause();
+    this.scope = scope;
+    this.line = line;
   }
 
   close(): void {

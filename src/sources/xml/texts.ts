@@ -151,7 +151,7 @@ class XmlTexts {
     const { maxRecordBytes, maxDepth } = this.#options;
     const waiter = new RootWaiter(() => {
       scanner.paused = true;
-      return scanner.scope;
+      return scanner;
     });
     const scanner: XmlScanner = new XmlScanner(waiter, this.#names, 'It', maxRecordBytes, maxDepth);
     scanner.push(Buffer.from(text, 'latin1'));

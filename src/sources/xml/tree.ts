@@ -113,6 +113,24 @@ export function visitBelow(top: Element, visit: (node: Child) => void): void {
   }
 }
 
+/**
+ * Of an element and those around it, from below the root on: the number of elements before it in the same parent. The tree is that of the whole
+ * document.
+ *
+ * @param numbers those that are known
+ */
+export function pathOf(element: Element, numbers: Map<Element, number>): readonly number[] {
+  const path: number[] = [];
+  for (let at = element; at.parent !== null; at = at.parent) {
+    if (!numbers.has(at)) {
+      let number = 0;
+      for (let child = at.parent.first; child !== null; child = child.next) if (child instanceof Element) numbers.set(child, number++);
+    }
+    path.push(numbers.get(at) as number);
+  }
+  return path.reverse();
+}
+
 /** The text of all descendants, in document order. @see https://www.w3.org/TR/xpath-10/#element-nodes */
 export function stringValue(element: Element): string {
   if (element.first === null) return element.text;

@@ -17,6 +17,8 @@ export class Waiting<Record = Element> {
   readonly alone: readonly Waiting<Record>[] = [this];
 
   #records: Record[] = [];
+  #lines: number[] = [];
+  #paths: (readonly number[])[] = [];
   /** Position of `#records[0]` within the iteration. */
   #first = 0;
   /** Open holders. Records wait from `#firstOpen` on for the outermost, from `#firstInner` on for one within that, too. */
@@ -39,8 +41,12 @@ export class Waiting<Record = Element> {
     this.parent = null;
   }
 
-  add(record: Record): void {
+  /** @param at undefined: nothing asks where the records are */
+  add(record: Record, at: RecordPlaces | undefined, iteration: number): void {
     this.#records.push(record);
+    if (at === undefined) return;
+    this.#lines.push(at.line);
+    if (at.named[iteration] === true) this.#paths.push(at.path);
   }
 
   /** Complete records, in document order, if there are at least `least`. Ownership passes to the caller. */
@@ -59,10 +65,12 @@ export class Waiting<Record = Element> {
   #taken(count: number): Taken<Record> {
     const first = this.#first;
     const records = this.#records.splice(0, count);
+    const lines = this.#lines.splice(0, count);
+    const paths = this.#paths.splice(0, count);
     this.#first += count;
     this.#firstOpen = Math.max(0, this.#firstOpen - count);
     this.#firstInner = Math.max(0, this.#firstInner - count);
-    return { records, first };
+    return { records, lines, paths, first };
   }
 
   positionOf(record: Record): number {
@@ -70,8 +78,25 @@ export class Waiting<Record = Element> {
   }
 }
 
-export interface Taken<Record = Element> {
+/** Where the element begins that was just opened. */
+export interface RecordPlaces {
+  /** 1-based. */
+  readonly line: number;
+  /** Numbers of the element and those around it in their parents, from below the root on. */
+  readonly path: readonly number[];
+  /** By iteration: whether records have paths. */
+  readonly named: readonly boolean[];
+}
+
+/** Records, and where they begin. */
+export interface Located<Record = Element> {
   readonly records: readonly Record[];
+  /** None: nothing asks for them. */
+  readonly lines: readonly number[];
+  readonly paths: readonly (readonly number[])[];
+}
+
+export interface Taken<Record = Element> extends Located<Record> {
   /** Position of `records[0]` within the iteration. */
   readonly first: number;
 }

@@ -30,7 +30,8 @@ import { SlotBuilder } from './parse/slots.ts';
 import { type Advice, adviceOn, find as findStep, hasNode } from './path/advice.ts';
 import { planIterations, type RecordsPlan, type XmlPlan } from './plan.ts';
 import { RecordBuilder, RootWaiter } from './records.ts';
-import type { Element } from './tree.ts';
+import { Element, pathOf } from './tree.ts';
+import type { Located, RecordPlaces } from './waiting.ts';
 
 /**
  * Largest document that is kept as a whole, because an iterator or a reference needs it. A tree with its views takes ten to twelve times
@@ -84,7 +85,7 @@ class XmlText {
     const names = new NameTable();
     const waiter = new RootWaiter(() => {
       scanner.paused = true;
-      return scanner.scope;
+      return scanner;
     });
     const scanner: XmlScanner = new XmlScanner(waiter, names, options.name, options.maxRecordBytes, options.maxDepth);
     while (!scanner.scan() && (await this.fill(scanner)));
@@ -92,9 +93,21 @@ class XmlText {
     const root = { name: waiter.name as Name, scope: waiter.scope as Scope };
     const plan = await planIterations(iterations, options, names, root);
     const limits = { input: options.name, maxRecordBytes: options.maxRecordBytes, maxDocumentBytes: MAX_DOCUMENT_BYTES };
+    const named = iterations.map(({ namesRows }) => namesRows === true);
+    let isRoot = true;
+    const at: RecordPlaces = {
+      get line() {
+        return isRoot ? waiter.line : scanner.line;
+      },
+      get path() {
+        return scanner.path;
+      },
+      named,
+    };
     const builder =
-      plan.slots === undefined ? new RecordBuilder(plan.matcher, iterations.length, limits) : new SlotBuilder(plan.slots, limits);
+      plan.slots === undefined ? new RecordBuilder(plan.matcher, iterations.length, limits, at) : new SlotBuilder(plan.slots, limits, at);
     waiter.pass(builder);
+    isRoot = false;
     scanner.sink = builder;
     return new XmlScan(this, scanner, builder, plan, iterations, options, names);
   }
@@ -228,13 +241,13 @@ class XmlScan implements Scan {
       if (packed !== undefined && (waiting.anchors === 0 || waiting.anchorsSeen !== packed.anchor)) {
         this.#packed[iteration] = undefined;
         let { first } = packed;
-        for await (const records of packed.records.take()) {
-          yield* this.#cut(iteration, records, first);
-          first += records.length;
+        for await (const located of packed.records.take()) {
+          yield* this.#cut(iteration, located, first);
+          first += located.records.length;
         }
       }
       const ready = waiting.take(least);
-      if (ready !== undefined) yield* this.#cut(iteration, ready.records, ready.first);
+      if (ready !== undefined) yield* this.#cut(iteration, ready, ready.first);
     }
   }
 
@@ -247,7 +260,7 @@ class XmlScan implements Scan {
       const waiting = builder.waiting(iteration);
       if (!waiting.packable || waiting.kept <= Math.min(spill.afterBytes, MAX_WAITING_BYTES)) continue;
       const ready = waiting.take(1);
-      if (ready !== undefined) yield* this.#cut(iteration, ready.records, ready.first);
+      if (ready !== undefined) yield* this.#cut(iteration, ready, ready.first);
       const taken = waiting.takeWaiting();
       if (taken === undefined) continue;
       this.#packed[iteration] ??= {
@@ -255,7 +268,7 @@ class XmlScan implements Scan {
         first: taken.first,
         anchor: waiting.anchorsSeen,
       };
-      const bytes = await (this.#packed[iteration] as Packed).records.add(taken.records, builder.openElements);
+      const bytes = await (this.#packed[iteration] as Packed).records.add(taken, builder.openElements);
       waiting.kept = Math.max(0, waiting.kept - bytes);
       this.#packedBytes[iteration] = (this.#packedBytes[iteration] ?? 0) + bytes;
     }
@@ -267,11 +280,14 @@ class XmlScan implements Scan {
     return this.#files[iteration] as SpilledText;
   }
 
-  *#cut(iteration: number, records: readonly unknown[], first: number): Generator<Batch> {
+  *#cut(iteration: number, { records, lines, paths }: Located<unknown>, first: number): Generator<Batch> {
     this.#records[iteration] = first + records.length;
+    const identityOf = (position: number): readonly number[] => paths[position - first] as readonly number[];
     for (let at = 0; at < records.length; at += BATCH_RECORDS * 2) {
       const some = records.length <= BATCH_RECORDS * 2 ? records : records.slice(at, at + BATCH_RECORDS * 2);
-      yield { iteration, records: some, first: first + at, bytes: this.#text.bytesRead };
+      const lineOf = (index: number): number | undefined => lines[at + index];
+      const bytes = this.#text.bytesRead;
+      yield { iteration, records: some, first: first + at, bytes, lineOf, ...(paths.length === 0 ? {} : { identityOf }) };
     }
   }
 
@@ -281,8 +297,14 @@ class XmlScan implements Scan {
     if (root === undefined || this.#plan.deferred.length === 0) return;
     const { deferred } = this.#plan;
     const records = this.#plan.deferredRecords(root);
+    const numbers = new Map<Element, number>();
     for (let i = 0; i < deferred.length; i++) {
-      for (const batch of this.#cut(deferred[i] as number, records[i] as readonly unknown[], 0)) {
+      const iteration = deferred[i] as number;
+      const all = records[i] as (typeof records)[number];
+      // What is no element has its position alone.
+      const elements = this.#iterations[iteration]?.namesRows === true ? all.map(elementOf) : [];
+      const paths = elements.every((element) => element !== undefined) ? elements.map((element) => pathOf(element, numbers)) : [];
+      for (const batch of this.#cut(iteration, { records: all, lines: [], paths }, 0)) {
         if (signal.aborted) throw cancelled(this.#options.name);
         yield batch;
       }
@@ -411,6 +433,10 @@ class XmlScan implements Scan {
     return `The document has ${name} ${where}, and ${why}: write ${written}`;
   }
 }
+
+/** The element of which a record is a view. */
+const elementOf = (record: object): Element | undefined =>
+  'element' in record && record.element instanceof Element ? record.element : undefined;
 
 /** Elements from which a path begins. */
 interface Start {

@@ -64,7 +64,6 @@ function tokensOfTerm(of: RowTerm, natural: { typed: boolean; datatype: null | u
     typed: natural.typed,
     datatype: () => natural.datatype,
     labels: { values: 'v', rows: (map) => map },
-    slice: '',
     part: '',
     run: 'r',
     order: String,

@@ -22,6 +22,8 @@ const MAX_LINKED_BYTES = Math.min(256 * 2 ** 20, Math.floor(getHeapStatistics().
 export interface Subscriber {
   readonly iteration: number;
   readonly find: Find | undefined;
+  /** Whether the piece is the record, or none is in it. */
+  readonly isRecord: boolean;
   /** From the piece to its records, if nothing but these segments finds them. */
   readonly segments: readonly Segment[] | undefined;
 }
@@ -37,6 +39,8 @@ export interface PathAutomaton {
   readonly advice: string;
   /** For a warning: what needs a piece as a whole because of a parent. */
   readonly whole: string | undefined;
+  /** Number of elements of arrays in this state at which the splitter has come; one more for an array without elements. */
+  begun: number;
   /** @param name as bytes */
   member(name: string): PathAutomaton | undefined;
   element(position: number): PathAutomaton | undefined;
@@ -52,6 +56,8 @@ interface PathState {
   readonly iteration: number;
   readonly steps: readonly Step[];
   readonly find: Find | undefined;
+  /** Whether the value to which no step is left is the record, or none is in it. */
+  readonly isRecord: boolean;
   readonly iterator: string;
   /** The records are `Linked`: what finds them in the value to which no step is left. */
   readonly linked: readonly Segment[] | undefined;
@@ -78,6 +84,24 @@ export function buildAutomaton(iterators: readonly TrackedIterator[], maxRecordB
   return new Node(states, false, maxRecordBytes);
 }
 
+/**
+ * Where an iterator goes through the elements of an array to several records in each, as `$.a[*].b[*]`: the state of that array. undefined: the
+ * iterator is another one, or the array is not reached, because something takes a value around it as a whole.
+ *
+ * @param root the state of the document
+ */
+export function arrayAround(root: PathAutomaton, { segments }: Query): PathAutomaton | undefined {
+  let state: PathAutomaton | undefined = root;
+  for (const [i, segment] of segments.entries()) {
+    const selector = onlySelector(segment);
+    if (state === undefined || state.cuts) return undefined;
+    if (selector?.kind === 'wildcard') return i < segments.length - 1 ? state : undefined;
+    if (selector?.kind !== 'name') return undefined;
+    state = state.member(selector.name);
+  }
+  return undefined;
+}
+
 /** Followed only as far as the ancestors reach. They and what is below them are evaluated on the parsed value. */
 function linkedStateOf({ query: { segments }, text, ups, parent }: TrackedIterator, iteration: number): PathState {
   const rooted = segments.some(({ selectors }) => selectors.some((selector) => selector.kind === 'filter' && usesRoot(selector.test)));
@@ -88,11 +112,11 @@ function linkedStateOf({ query: { segments }, text, ups, parent }: TrackedIterat
     steps.push(step);
   }
   const linked = segments.slice(steps.length);
-  return { iteration, steps, find: compileLinked(linked), iterator: text, linked, parent };
+  return { iteration, steps, find: compileLinked(linked), isRecord: false, iterator: text, linked, parent };
 }
 
 function pathStateOf(query: Query, iteration: number, iterator: string): PathState {
-  const plain = { iteration, iterator, linked: undefined, parent: undefined };
+  const plain = { iteration, iterator, isRecord: false, linked: undefined, parent: undefined };
   const { segments } = query;
   if (segments.some(({ selectors }) => selectors.some((selector) => selector.kind === 'filter' && usesRoot(selector.test)))) {
     return { ...plain, steps: [], find: compileSegments(segments) };
@@ -111,9 +135,9 @@ function pathStateOf(query: Query, iteration: number, iterator: string): PathSta
     const find: Find = (node, root, found) => {
       if (test(node, root)) rest(node, root, found);
     };
-    return { ...plain, steps: [...steps, { kind: 'any' }], find };
+    return { ...plain, steps: [...steps, { kind: 'any' }], find, isRecord: i === segments.length - 1 };
   }
-  return { ...plain, steps, find: undefined };
+  return { ...plain, steps, find: undefined, isRecord: true };
 }
 
 const onlySelector = ({ descendant, selectors }: Segment): Selector | undefined =>
@@ -136,6 +160,7 @@ class Node implements PathAutomaton {
   readonly limitBytes: number;
   readonly advice: string;
   readonly whole: string | undefined;
+  begun = 0;
   private readonly names: ReadonlyMap<string, PathAutomaton>;
   private readonly otherName: PathAutomaton | undefined;
   private readonly states: readonly PathState[];
@@ -167,6 +192,7 @@ class Node implements PathAutomaton {
       ? states.map((state) => ({
           iteration: state.iteration,
           find: state.steps.length === 0 ? state.find : findSteps(state),
+          isRecord: state.steps.length === 0 && state.isRecord,
           segments: state.find === undefined ? state.steps.map(segmentOf) : undefined,
         }))
       : [];

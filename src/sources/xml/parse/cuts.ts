@@ -76,6 +76,8 @@ class XmlCuts {
   #depth = 0;
   /** The start tags of the open elements above the level. */
   readonly #tags: string[] = [];
+  /** By level up to that of the cuts: elements so far that are children of the open one. */
+  readonly #counts: number[] = [0];
   #ended = false;
 
   /**
@@ -138,7 +140,11 @@ class XmlCuts {
         if (this.#depth < this.#tags.length) this.#tags.pop();
         if (this.#depth <= 0) this.#ended = true;
       } else {
-        if (this.#depth === this.#level - 1) this.#cutAt(this.#at + i);
+        if (this.#depth < this.#level) {
+          if (this.#depth === this.#level - 1) this.#cutAt(this.#at + i);
+          (this.#counts[this.#depth] as number)++;
+          this.#counts[this.#depth + 1] = 0;
+        }
         if (text[to - 1] !== SLASH) {
           if (this.#depth < this.#level - 1) this.#tags.push(text.toString('latin1', i, to + 1));
           this.#depth++;
@@ -152,7 +158,9 @@ class XmlCuts {
   #cutAt(offset: number): void {
     if (!this.wanted || offset < (this.#targets[this.#next] as number)) return;
     const behind = this.#tags.map((tag) => `</${nameOf(tag)}>`).reverse();
-    this.cuts.push({ ...cutAt(offset), behind: `\n${behind.join('')}`, before: `${this.#tags.join('')}\n` });
+    const around = this.#counts.slice(1, this.#level - 1).map((count) => count - 1);
+    const counts = [...around, this.#counts[this.#level - 1] as number];
+    this.cuts.push({ ...cutAt(offset), behind: `\n${behind.join('')}`, before: `${this.#tags.join('')}\n`, counts });
     while (this.wanted && (this.#targets[this.#next] as number) <= offset) this.#next++;
   }
 }

@@ -66,6 +66,8 @@ export class XmlScanner extends XmlWindow {
   /** Of the open elements, from the root. `#scopes` begins with the scope outside of the root. */
   readonly #names: Name[] = [];
   readonly #scopes: Scope[];
+  /** By level: elements so far within the open element of the level above. */
+  readonly #counts: number[] = [0];
   #within: Within = 'content';
   #rootSeen = false;
   #doctypeSeen = false;
@@ -88,6 +90,11 @@ export class XmlScanner extends XmlWindow {
   /** The namespace scope of the innermost open element. */
   get scope(): Scope {
     return this.#scopes[this.#scopes.length - 1] as Scope;
+  }
+
+  /** Of the innermost open element and those around it, from below the root on: the number of elements before it in the same parent. */
+  get path(): readonly number[] {
+    return this.#counts.slice(1, this.#names.length).map((count) => count - 1);
   }
 
   /** Reads all complete tokens of the window. True: paused. False: more bytes are needed or, after `end`, the document is read. */
@@ -178,6 +185,8 @@ export class XmlScanner extends XmlWindow {
     const { bytes, text, ended } = this;
     const depth = this.#names.length;
     let problem: { readonly message: string; readonly hint: string | undefined } | undefined;
+    const line = this.entityLine;
+    this.entityLine = this.line;
     this.text = entity;
     this.bytes = Buffer.from(`${entity}<`, 'latin1');
     this.at = 0;
@@ -192,6 +201,7 @@ export class XmlScanner extends XmlWindow {
     } finally {
       Object.assign(this, { bytes, text, ended });
       this.at = begin;
+      this.entityLine = line;
     }
     if (problem !== undefined)
       this.fail(
@@ -317,8 +327,14 @@ export class XmlScanner extends XmlWindow {
     if (bytes[nameEnd + away] !== GREATER) return false;
     const name = this.scope.seenElement(bytes, begin, nameEnd, hash);
     if (name === undefined || !sink.leaf(name, this.text, from, to)) return false;
+    this.#count(depth);
     this.at = nameEnd + away + 1;
     return true;
+  }
+
+  #count(level: number): void {
+    (this.#counts[level] as number)++;
+    this.#counts[level + 1] = 0;
   }
 
   #failTag(what: string, at: number, nameEnd: number, hint?: string): never {
@@ -347,6 +363,7 @@ export class XmlScanner extends XmlWindow {
       const written = values === undefined ? NO_ATTRIBUTES : this.#attributes(scope, values);
       const attributes = type === undefined || declared === undefined ? written : this.#withDefaults(type, scope, written, declared);
       if (this.#names.length >= this.#maxDepth) throw depthFault('Elements are', this.#maxDepth, MAX_DEPTH, this.place(begin));
+      this.#count(this.#names.length);
       this.#names.push(name);
       this.#scopes.push(scope);
       this.sink.open(name, attributes);

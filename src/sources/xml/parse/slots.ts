@@ -7,7 +7,7 @@
 import type { Name } from '../names.ts';
 import { type BuilderLimits, recordTooLarge } from '../records.ts';
 import { type Attributes, commentBytes, NO_ATTRIBUTES, tagBytes, type XmlSink } from '../tree.ts';
-import { Waiting } from '../waiting.ts';
+import { type RecordPlaces, Waiting } from '../waiting.ts';
 import type { SlotPlace, SlotState, SlotStates } from './slot-states.ts';
 
 /** What holds records back while it is open: the record itself, and no element around it. */
@@ -21,6 +21,7 @@ export class SlotBuilder implements XmlSink {
 
   readonly #states: SlotStates;
   readonly #limits: BuilderLimits;
+  readonly #at: RecordPlaces;
   readonly #waiting: readonly Waiting<Slots>[];
   /** By iteration: a record without values, and the latest one. */
   readonly #empty: readonly Slots[];
@@ -38,7 +39,8 @@ export class SlotBuilder implements XmlSink {
   #records = 0;
   #kept = 0;
 
-  constructor(states: SlotStates, limits: BuilderLimits) {
+  constructor(states: SlotStates, limits: BuilderLimits, at: RecordPlaces) {
+    this.#at = at;
     this.#states = states;
     this.#limits = limits;
     this.#waiting = states.widths.map(() => new Waiting<Slots>());
@@ -102,7 +104,7 @@ export class SlotBuilder implements XmlSink {
     this.#current[iteration] = record;
     const waiting = this.waiting(iteration);
     waiting.open(RECORD);
-    waiting.add(record);
+    waiting.add(record, this.#at, iteration);
     this.#records++;
   }
 

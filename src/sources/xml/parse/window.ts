@@ -22,6 +22,11 @@ export abstract class XmlWindow {
   protected bytesBefore = 0;
   #linesBefore = 0;
   #columnBefore = 0;
+  /** Line feeds of the window before a position in it. */
+  #lines = 0;
+  #linesTo = 0;
+  /** While the text of an entity is read: the line of the reference to it in the document. */
+  protected entityLine: number | undefined;
   /** The memory of `bytes`, for as many windows as fit. */
   #memory: Buffer = Buffer.from(this.bytes.buffer);
 
@@ -38,6 +43,19 @@ export abstract class XmlWindow {
     return this.bytesBefore + this.at;
   }
 
+  /** The 1-based line of `at`. Going on from one to the next counts each line feed once. */
+  get line(): number {
+    if (this.entityLine !== undefined) return this.entityLine;
+    this.#countLines();
+    return this.#linesBefore + this.#lines + 1;
+  }
+
+  #countLines(): void {
+    const { text, at } = this;
+    for (let i = text.indexOf('\n', this.#linesTo); i >= 0 && i < at; i = text.indexOf('\n', i + 1)) this.#lines++;
+    this.#linesTo = at;
+  }
+
   /** Bytes of an incomplete token. Push at least as many again, so that long tokens take linear time. */
   get waiting(): number {
     return this.text.length - this.at;
@@ -47,11 +65,11 @@ export abstract class XmlWindow {
   push(chunk: Uint8Array): void {
     const old = this.text;
     const at = this.at;
-    for (let i = old.indexOf('\n'); i >= 0 && i < at; i = old.indexOf('\n', i + 1)) {
-      this.#linesBefore++;
-      this.#columnBefore = -(i + 1);
-    }
-    this.#columnBefore += at;
+    this.#countLines();
+    const feed = at === 0 ? -1 : old.lastIndexOf('\n', at - 1);
+    this.#columnBefore = feed < 0 ? this.#columnBefore + at : at - feed - 1;
+    this.#linesBefore += this.#lines;
+    this.#lines = this.#linesTo = 0;
     this.bytesBefore += at;
     const rest = old.length - at;
     if (rest > this.#maxTokenBytes) {

@@ -110,6 +110,85 @@ describe('labels of blank nodes', () => {
     }
   });
 
+  const NODES = (name: string, formulation: string, iterator: string, value: string): string => `@prefix rml: <http://w3id.org/rml/> .
+<#Row> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "${name}" ] ;
+  rml:referenceFormulation rml:${formulation} ; rml:iterator "${iterator}" ] ; rml:subjectMap [ rml:termType rml:BlankNode ] ;
+  rml:predicateObjectMap [ rml:predicate <http://e/p> ; rml:objectMap [ rml:reference "${value}" ] ] .
+`;
+
+  test.each<[name: string, file: string, formulation: string, iterator: string, value: string, before: string, after: string]>([
+    ['JSON', 'x.json', 'JSONPath', '$.a[*]', '$.v', '{"a":[{"v":1},{"v":2}]}', '{"b":{},\n"a":[{"v":1,"w":[1,2]},{"v":2}]}'],
+    [
+      'JSON within elements',
+      'x.json',
+      'JSONPath',
+      '$.a[*].b[*]',
+      '$.v',
+      '{"a":[{"b":[{"v":1}]},{"b":[{"v":2},{"v":3}]}]}',
+      '{"a":[{"b":[{"v":1},{"v":9}]},{"b":[{"v":2},{"v":3}]}]}',
+    ],
+    [
+      'JSON Lines',
+      'x.jsonl',
+      'JSONPath',
+      '$[*].b[*]',
+      '$.v',
+      '{"b":[{"v":1}]}\n{"b":[{"v":2}]}',
+      '{"b":[{"v":1},{"v":9}]}\n{"b":[{"v":2}]}',
+    ],
+    [
+      'XML',
+      'x.xml',
+      'XPath',
+      '/r/x',
+      'v',
+      '<r><x><v>1</v></x><x><v>2</v></x></r>',
+      '<r><x><w/><v>1</v><w>a</w></x>text<x><v>2</v></x></r>',
+    ],
+    [
+      'XML within elements',
+      'x.xml',
+      'XPath',
+      '/r/g/x',
+      '.',
+      '<r><g><x>1</x></g><g><x>2</x><x>3</x></g></r>',
+      '<r>\n<g><x>1</x><x>9</x></g><g k="1"><x>2</x><x>3</x></g></r>',
+    ],
+    [
+      'XML that is read as a whole',
+      'x.xml',
+      'XPath',
+      '/r/g/x[../../@k]',
+      '.',
+      '<r k="1"><g><x>1</x></g><g><x>2</x></g></r>',
+      '<r k="1"><g><x>1</x><x>9</x></g><g><x>2</x></g></r>',
+    ],
+  ])(
+    'of records of %s stay when other records get longer or have more within',
+    async (_, file, formulation, iterator, value, before, after) => {
+      writeFileSync(at('nodes.ttl'), NODES(file, formulation, iterator, value));
+      writeFileSync(at(file), before);
+      const changes = { mappings: [at('nodes.ttl')] };
+      const old = await linesOf(changes);
+      writeFileSync(at(file), after);
+      expect(await linesOf(changes)).toEqual(expect.arrayContaining([...old]));
+      expect(new Set(old.map((line) => line.split(' ')[0])).size).toBe(old.length);
+    },
+  );
+
+  test('of the same node that a path finds twice are two', async () => {
+    writeFileSync(at('nodes.ttl'), NODES('x.json', 'JSONPath', "$['a','a'][*].b[*]", '$.v'));
+    writeFileSync(at('x.json'), '{"a":[{"b":[{"v":1},{"v":1}]}]}');
+    expect(labelsIn(await linesOf({ mappings: [at('nodes.ttl')] })).size).toBe(4);
+  });
+
+  test('of JSON whose array comes twice are one for each record', async () => {
+    writeFileSync(at('nodes.ttl'), NODES('x.json', 'JSONPath', '$.a[*].b[*]', '$.v'));
+    writeFileSync(at('x.json'), '{"a":{"k":{"b":[{"v":0}]}},"a":[{"b":[{"v":1},{"v":2}]}],"a":[],"a":[{"b":[{"v":3}]},{"b":[{"v":4}]}]}');
+    const lines = await linesOf({ mappings: [at('nodes.ttl')] });
+    expect([lines.length, labelsIn(lines).size]).toEqual([5, 5]);
+  });
+
   test('of a document that is given twice are two nodes for each row', async () => {
     const inputs = [at('in.csv'), at('in.csv')].map((url) => ({ name: 'in.csv', url }));
     const count = (lines: readonly string[]): number => lines.filter((line) => line.endsWith('type> <http://example.com/Row> .')).length;

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import type { Fault } from '../../../../src/core/fault.ts';
 import { inRdf12 } from '../../../support/quoted-triples.ts';
-import { dice, json, QUOTED, ROWS, run, write, xml } from './files-runs.ts';
+import { dice, json, QUOTED, ROWS, run, withNodes, write, xml } from './files-runs.ts';
 
 const CELLS = ['', 'x', 'ü', '"', 'a"b', 'a, b', 'line\nfeed', '\n', '\r\n', 'cr\rcr', '""', ',', '"\n"', '10', 'x\n\ny', '\t'];
 
@@ -133,7 +133,7 @@ export function randomSlices(seeds: Seeds): void {
     test.each(seeds.lines)('give the same in slices of whatever size (seed %i)', async (seed) => {
       const input = await write(`random-${seed}.jsonl`, lines(seed));
       const parents = json('$[*].list[*]', 'n', ['$^^.id', '$^^.a', '$^[0].n']);
-      for (const mapping of [json('$[*]'), json('$[*].list[*]', 'n'), parents]) {
+      for (const mapping of [json('$[*]'), json('$[*].list[*]', 'n'), parents].map(withNodes)) {
         const whole = await run({ mapping, input, bytes: 0 });
         for (const bytes of [20, 60, 200 + seed]) {
           const cut = await run({ mapping, input, bytes });
@@ -165,7 +165,7 @@ export function randomSlices(seeds: Seeds): void {
     test.each(seeds.lines)('give the same in slices of whatever size (seed %i)', async (seed) => {
       const input = await write(`random-${seed}.json`, document(seed));
       const parents = json('$.x[*].list[*]', 'n', ['$^^.id', '$^^.a', '$^[0].n']);
-      for (const mapping of [json('$.x[*]', 'id', ['a']), json("$['x'][*].list[*]", 'n'), parents]) {
+      for (const mapping of [json('$.x[*]', 'id', ['a']), json("$['x'][*].list[*]", 'n'), parents].map(withNodes)) {
         const whole = await run({ mapping, input, bytes: 0 });
         for (const bytes of [20, 60, 200 + seed]) {
           const cut = await run({ mapping, input, bytes });
@@ -190,7 +190,9 @@ export function randomSlices(seeds: Seeds): void {
       });
       return `${below(3) === 0 ? '\ufeff' : ''}<?xml version="1.0"?>\n<!-- <r> --><r xmlns:p="http://p/">${groups.join('')}</r>\n<!-- end -->`;
     };
-    const mappings = [xml('/r/g/x', '@i', ['y', '@b', 'y[2]/@n']), xml('/r/g', '@k', ['x/y']), xml('/r/g/x/y', '@n', ['.', '../@i'])];
+    const mappings = [xml('/r/g/x', '@i', ['y', '@b', 'y[2]/@n']), xml('/r/g', '@k', ['x/y']), xml('/r/g/x/y', '@n', ['.', '../@i'])].map(
+      withNodes,
+    );
 
     test.each(seeds.lines)('give the same in slices of whatever size (seed %i)', async (seed) => {
       const input = await write(`random-${seed}.xml`, document(seed));

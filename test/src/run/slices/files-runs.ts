@@ -18,7 +18,7 @@ export const csvMapping = (maps: string, formulation = 'CSV', iterator = ''): st
   `${PREFIXES}<#S> a rml:LogicalSource ; rml:source [ a rml:RelativePathSource ; rml:path "in" ] ;
     rml:referenceFormulation rml:${formulation} ${iterator} .\n${maps}`;
 
-/** Every value of a row; a kind that many rows share; a statement that two rules make. */
+/** Every value of a row, and a blank node for it; a kind that many rows share; a statement that two rules make. */
 export const ROWS = csvMapping(`
 <#Row> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/row/{id}" ; rml:class ex:Row ] ;
   rml:predicateObjectMap [ rml:predicate ex:a ; rml:objectMap [ rml:reference "a" ] ] ;
@@ -29,6 +29,9 @@ export const ROWS = csvMapping(`
 <#Both> rml:logicalSource <#S> ; rml:subjectMap [ rml:constant ex:all ] ;
   rml:predicateObjectMap [ rml:predicate ex:has ; rml:objectMap [ rml:template "http://example.com/kind/{kind}" ] ] ;
   rml:predicateObjectMap [ rml:predicateMap [ rml:template "http://example.com/ns#{kind}" ] ; rml:objectMap [ rml:reference "kind" ] ] .
+<#Node> rml:logicalSource <#S> ; rml:subjectMap [ rml:termType rml:BlankNode ] ;
+  rml:predicateObjectMap [ rml:predicate ex:a ; rml:objectMap [ rml:reference "a" ] ] ;
+  rml:predicateObjectMap [ rml:predicate ex:kind ; rml:objectMap [ rml:reference "kind" ] ] .
 `);
 
 /** Triples of a row and of a kind that many rows share, as subjects, as objects and within each other. */
@@ -71,6 +74,13 @@ export const json = (iterator: string, id = 'id', references: readonly string[] 
     `; rml:iterator "${iterator}"`,
   );
 
+/** The mapping of `json` or `xml` with a blank node for each record beside its subject. */
+export const withNodes = (mapping: string): string =>
+  mapping.replace(
+    /rml:class ex:[LX] \]/,
+    '$& ; rml:predicateObjectMap [ rml:predicate ex:node ; rml:objectMap [ rml:termType rml:BlankNode ] ]',
+  );
+
 let directory: string;
 let pool: ThreadPool;
 let runs = 0;
@@ -99,11 +109,13 @@ async function taskFor({ mapping, input, bytes, more }: Given): Promise<Task> {
   const id = `r${runs++}`;
   const output = join(directory, id);
   await mkdir(output);
-  await writeFile(join(output, 'mapping.ttl'), mapping);
+  // The same mapping has the same address, and so the same labels, in all runs.
+  const mappingUrl = join(directory, `${createHash('sha256').update(mapping).digest('hex')}.ttl`);
+  await writeFile(mappingUrl, mapping);
   const request: RunRequest = {
     ...RUN_DEFAULTS,
     runId: id,
-    mappings: [join(output, 'mapping.ttl')],
+    mappings: [mappingUrl],
     inputs: [{ name: 'in', url: input }],
     workingDirectory: directory,
     spillDirectory: join(directory, 'spill', `Service-${id}.1`),

@@ -227,9 +227,7 @@ describe('a view', () => {
     const whole = await run({ mapping, input, bytes: 1e9 });
     const cut = await run({ mapping, input, bytes: 2000 });
     expect([whole.slices, cut.slices > 4]).toEqual([1, true]);
-    // Blank nodes have other labels in slices.
-    const plain = ({ lines: all }: Ran): string[] => all.map((line) => line.replace(/^_:\S+/, '_:b')).sort();
-    expect(plain(cut)).toEqual(plain(whole));
+    expect(cut.lines.toSorted()).toEqual(whole.lines.toSorted());
     expect(cut.lines.length).toBe(new Set(cut.lines).size);
     expect(cut.result.report.warnings).toEqual(whole.result.report.warnings);
   });

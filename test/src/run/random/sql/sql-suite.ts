@@ -163,6 +163,38 @@ export const randomSql = (servers: readonly Server[], numbers: readonly number[]
       ...changes,
     });
 
+    test('name rows by the values of their key, in slices and in whatever order', async () => {
+      const mapping = `@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/ns#> .
+${['one', 'keyed', 'bare']
+  .map(
+    (table) => `<#${table}> rml:logicalSource [ rml:referenceFormulation rml:SQL2008Table ; rml:iterator "${table}" ] ;
+  rml:subjectMap [ rml:termType rml:BlankNode ; rml:class ex:${table} ] ;
+  rml:predicateObjectMap [ rml:predicate ex:a ; rml:objectMap [ rml:reference "a" ] ] .`,
+  )
+  .join('\n')}`;
+      await server.load('CREATE TABLE keyed (k VARCHAR(20), n INT, a INT, PRIMARY KEY (n, k)); CREATE TABLE bare (a INT)');
+      await server.load(
+        "INSERT INTO keyed VALUES ('a_b', 1, 1), ('a b', 1, 2), ('a', 12, 3), ('', 2, 4); INSERT INTO bare VALUES (5), (5), (6)",
+      );
+      const lines = await linesOf(mapping, { database });
+      const labels = (table: string): string[] =>
+        lines.filter((line) => line.endsWith(`ns#${table}> .`)).map((line) => (line.split(' ')[0] as string).replace(/^_:f\w{16}/, ''));
+      expect(labels('one').toSorted()).toEqual(Array.from({ length: ROWS }, (_, i) => `r${i + 1}_`).toSorted());
+      expect(labels('keyed').toSorted()).toEqual(['r12__a_', 'r1__a_20b_', 'r1__a_5fb_', 'r2___'].toSorted());
+      expect(labels('bare').toSorted()).toEqual(['r0', 'r1', 'r2']);
+      const path = join(directory, 'mapping.ttl');
+      const cut = await sliceRun(requestFor(path, { database }), { rows: 17, bytes: 0 }, new AbortController().signal);
+      expect(cut?.slices.length).toBeGreaterThan(3);
+      const slices: string[] = [];
+      for (const slice of cut?.slices ?? []) slices.push(...(await linesOf(mapping, { database, slice })));
+      await cut?.release();
+      expect(slices.toSorted()).toEqual(lines);
+      await server.load(
+        "DELETE FROM keyed; INSERT INTO keyed VALUES ('', 2, 4), ('a', 12, 3), ('a b', 1, 2), ('new', 0, 7), ('a_b', 1, 1)",
+      );
+      expect(await linesOf(mapping, { database })).toEqual(expect.arrayContaining([...lines]));
+    });
+
     test.each(numbers)('are as over files, number %i', async (seed) => {
       const [mapping, judge] = [makeMapping(randomFrom(seed), SQL), makeMapping(randomFrom(seed), FILES)];
       const datatypeCheck = CHECKS[seed % CHECKS.length] as (typeof CHECKS)[number];
