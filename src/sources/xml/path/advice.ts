@@ -206,6 +206,12 @@ function ending(path: Path, elements: Elements, bind: Bind, isWhole: boolean): s
       }
       const unfiltered = step.predicates.length > 0 && find(here, { ...step, predicates: [] }, bind).length > 0;
       if (unfiltered) return `${endsAt(path, passed)}: nothing passes ${predicatesText(step.predicates)}`;
+      const other = namesOf(here, step.descendant).find(({ local }) => fromBytes(local) === step.name.local);
+      if (other !== undefined) {
+        const namespace = other.uri === '' ? 'no namespace' : `the namespace ${fromBytes(other.uri)}`;
+        const written = nameText(patternOf(other, step.name, bind));
+        return `${endsAt(path, passed)}, where <${fromBytes(other.raw)}> is in ${namespace}: write ${written} for it`;
+      }
       return `${endsAt(path, passed)}, ${contentOf(here, isWhole)}`;
     }
     here = found;

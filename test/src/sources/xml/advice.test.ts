@@ -40,6 +40,20 @@ describe('advice', () => {
     ['text of children alone', '<a><b><c/></b></a>', '/a/b', 'c/text()', 'The path ends at c, which has no text of its own'],
     ['a quote in a predicate', `<a><b n="it's"/></a>`, '/a/B[@n="it\'s"]', undefined, `Upper and lower case count: write /a/b[@n="it's"]`],
     ['a record that is the document', '<a><b>1</b></a>', undefined, 'a/B', 'Upper and lower case count: write a/b'],
+    [
+      'a namespace of a step behind which nothing is found',
+      '<a><b xmlns="u:b"><c/></b></a>',
+      '/a/*:b',
+      'c/@id',
+      'The path ends at the record, where <c> is in the namespace u:b: write *:c for it',
+    ],
+    [
+      'no namespace of a step',
+      '<a xmlns:x="u:x"><c/></a>',
+      '/a',
+      'x:c/d',
+      'The path ends at the record, where <c> is in no namespace: write *:c for it',
+    ],
     ['a parent', '<a><B>1</B><c/></a>', '/a/c', '../b', 'Upper and lower case count: write ../B'],
     ['a path from the root', '<a><b>1</b><c/></a>', '/a/c', '/a/d', 'The path ends at /a, which has the children <b>, <c>'],
     [
