@@ -225,7 +225,7 @@ export const DIAGNOSTIC_CODES = {
   'text-for-reference': {
     severity: 'either',
     summary:
-      'A text has the form of a reference of another language, such as `$(id)` in RML, and `$id`, `{id}` or a JSONPath in YARRRML, so every record gets it as it stands. An error for a template of IRIs that has no reference.',
+      'A text has the form of a reference of another language, such as `$(id)`, `$id`, `%id%` or `[id]` in RML, and `$id`, `{id}` or a JSONPath in YARRRML, so every record gets it as it stands. An error for a template of IRIs that has no reference.',
   },
   'target-not-unique': {
     severity: 'error',

@@ -3,7 +3,8 @@
  *
  * Prefixed names where it replaces no prefix, in quotes and in angle brackets: `"ex:A"` and `<ex:A>` are an IRI of the scheme `ex`, which is
  * hardly what the author of `@prefix ex:` means. References as other languages write them: `$(id)` of YARRRML, `${id}` of shells and scripts,
- * and `{id}` in a constant.
+ * `{id}` in a constant,
+ * and `$id`, `%id%`, `[id]` and `:id` in a template without references.
  */
 
 import type { Report } from '../model/diagnostics.ts';
@@ -107,6 +108,10 @@ export function checkBrackets(context: Context): void {
 
 // ---------------------------------------------------------------- references of other languages
 
+const NAME = '([\\p{L}_][\\p{L}\\p{N}_-]*)';
+/** `$id`, `%id%`, `[id]`, and `:id` at the beginning of a segment. */
+const FOREIGN = new RegExp(`\\$${NAME}|%${NAME}%|\\[${NAME}\\]|(?<=[/#=]):${NAME}`, 'u');
+
 type Constant = Extract<Expression, { kind: 'constant' }>;
 type Template = Extract<Expression, { kind: 'template' }>;
 
@@ -134,6 +139,13 @@ export function checkForeignReferences({ report }: Context, expression: Constant
     return;
   }
   if (isTemplate) {
+    const foreign = isIri && !expression.parts.some(({ kind }) => kind === 'reference') ? FOREIGN.exec(text) : null;
+    if (foreign !== null) {
+      const message = `${shown} has no reference, and holds ${foreign[0]}: every record gets the same IRI`;
+      const hint = `write {${foreign.slice(1).find((one) => one !== undefined)}}; where the text is meant, write it in <…> as a constant`;
+      report.warning('text-for-reference', origin, message, hint);
+      return;
+    }
     const at = expression.parts.findIndex(({ kind }, i) => kind === 'reference' && textAt(expression, i - 1).endsWith('$'));
     if (!isIri || at < 0) return;
     const reference = `{${(expression.parts[at] as { reference: string }).reference}}`;

@@ -59,6 +59,12 @@ describe('the term type of an object map', () => {
     ['rml:constant "Person" ; rml:termType rml:URI', ['warning relative-iri 4:14'], { kind: 'iri', value: 'Person' }],
     ['rml:constant "http://schema.org/Person"', [], { kind: 'literal', value: 'http://schema.org/Person' }],
     ['rml:constant "http://e/a b" ; rml:termType rml:UnsafeIRI', [], { kind: 'iri', value: 'http://e/a b' }],
+    ...['http://e/$id', 'http://e/%id%/x', 'http://e/[id]', 'http://e/:id', 'urn:x#:id'].map(
+      (text) => [`rml:template "${text}"`, ['warning text-for-reference 4:14'], { kind: 'iri', value: text }] as const,
+    ),
+    ...['http://e/x:id', 'http://e:80/x', 'http://e/%20x%20', 'http://e/$', 'http://e/@me'].map(
+      (text) => [`rml:template "${text}"`, [], { kind: 'iri', value: text }] as const,
+    ),
     ['rml:template "https://opencorporates.com"', [], { kind: 'iri', value: 'https://opencorporates.com' }],
     ['rml:template "no {{braces" ; rml:termType rml:Literal', ['error malformed-template 4:14'], undefined],
     ['rml:constant "http://e/a b" ; rml:termType rml:IRI', ['error malformed-iri 4:14'], undefined],
