@@ -86,6 +86,11 @@ export function parseReference(expression: string, leniency: Leniency): Referenc
 export const fromRecord = (expression: string): string | undefined =>
   /^(?:@(?=$|[.[])|\.$)/.test(expression) ? `$${expression.slice(1)}` : undefined;
 
+/** The expression without a point before a bracket, as other engines write `$.[*]` for `$[*]`. */
+export const withoutPoints = (expression: string): string =>
+  // Quoted texts match first and stay unchanged.
+  expression.replace(/'[^']*'|"[^"]*"|\.\.\[|\.\[/g, (found) => (found === '.[' ? '[' : found));
+
 /** Whether an ancestor so many levels above any record of an iterator is within the document. */
 export const hasAncestor = ({ segments }: Query, ups: number): boolean =>
   ups <= segments.length || segments.some(({ descendant }) => descendant);

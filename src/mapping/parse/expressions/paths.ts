@@ -2,7 +2,7 @@
 
 import { variableOf } from '../../../core/input/sparql-variable.ts';
 import type { Query } from '../../../paths/json/model.ts';
-import { fromRecord, type Leniency, parseJsonPath, parseReference } from '../../../paths/json/parse.ts';
+import { fromRecord, type Leniency, parseJsonPath, parseReference, withoutPoints } from '../../../paths/json/parse.ts';
 import { asksArray, findJsonPathProblem, findReferenceProblem, invalidRegExps } from '../../../paths/json/problem.ts';
 import type { PathProblem } from '../../../paths/problem.ts';
 import { parsePath, withAnyNamespace } from '../../../paths/xml/path.ts';
@@ -172,8 +172,7 @@ function warnOfOlderForm(report: Context['report'], text: string, origin: Origin
     report.warning('older-term', origin, `${text} is no JSONPath: the record itself is $`, `write ${record}`);
     return;
   }
-  // Quoted texts match first and stay unchanged.
-  const written = text.replace(/'[^']*'|"[^"]*"|\.\.\[|\.\[/g, (found) => (found === '.[' ? '[' : found));
+  const written = withoutPoints(text);
   if (written === text) return;
   report.warning('older-term', origin, `${text} has a point before a bracket, which JSONPath has not`, `write ${written}`);
 }
