@@ -227,6 +227,11 @@ export const DIAGNOSTIC_CODES = {
     summary:
       'A text has the form of a reference of another language, such as `$(id)`, `$id`, `%id%` or `[id]` in RML, and `$id`, `{id}` or a JSONPath in YARRRML, so every record gets it as it stands. An error for a template of IRIs that has no reference.',
   },
+  'target-ending': {
+    severity: 'warning',
+    summary:
+      'The file of a logical target has the ending of a serialization or a compression that the target does not declare. It is written as N-Quads, and not compressed.',
+  },
   'target-not-unique': {
     severity: 'error',
     summary: 'A foreign key refers to fields of a logical view that are not promised to be unique.',

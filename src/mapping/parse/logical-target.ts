@@ -69,10 +69,12 @@ function describedBy(context: Context, node: MappingNode): LogicalTarget | undef
   // RML-IO has these properties on either node.
   const nodes = access?.node === undefined ? [node] : [node, access.node];
   const which = (property: Property): MappingNode => oneOf(context, nodes, property);
-  const serialization = readSerialization(context, which('serialization'));
+  const declared = only(context, which('serialization'), 'serialization');
+  const serialization = readSerialization(context, declared);
   const encoding = readEncoding(context, which('encoding'));
   const compression = readCompression(context, which('compression')) ?? 'none';
   if (report.errors > before || access === undefined || serialization === undefined || encoding === undefined) return undefined;
+  checkEnding(context, node, access.path, declared !== undefined, compression);
   return { origin: node.origin, id: node.id, path: access.path, root: access.root, serialization, encoding, compression };
 }
 
@@ -135,8 +137,51 @@ function reportOther({ graph, report }: Context, node: MappingNode, origin: Orig
   report.error('not-supported', origin, `${orList(types)} as a target is not supported yet by this version`, hint);
 }
 
-function readSerialization(context: Context, node: MappingNode): Serialization | undefined {
-  const statement = only(context, node, 'serialization');
+/** The endings of the serialisations beside N-Quads, and those of what no target has. */
+const ENDINGS: Readonly<Record<string, string | undefined>> = {
+  nt: 'N-Triples',
+  ttl: 'Turtle',
+  trig: 'TriG',
+  jsonld: 'JSON-LD',
+  n3: 'N3',
+  rdf: 'RDF_XML',
+  owl: 'RDF_XML',
+  xml: 'RDF_XML',
+  rj: 'RDF_JSON',
+  json: undefined,
+  csv: undefined,
+  tsv: undefined,
+  hdt: undefined,
+};
+
+/** A file is written as the target declares, whatever its name is: N-Quads that is not compressed, if it declares nothing. */
+function checkEnding(
+  { report }: Context,
+  { origin }: MappingNode,
+  path: string,
+  isDeclared: boolean,
+  compression: LogicalTarget['compression'],
+): void {
+  const [, packing] = /\.(gz|zip|tgz|tar\.gz|txz|tar\.xz)$/i.exec(path) ?? [];
+  if (packing !== undefined && compression === 'none') {
+    const kind = { gz: 'gzip', zip: 'zip' }[packing.toLowerCase()] ?? (packing.toLowerCase().endsWith('gz') ? 'targz' : 'tarxz');
+    const message = `the target ${JSON.stringify(path)} is not compressed: it declares no rml:compression`;
+    report.warning('target-ending', origin, message, `declare rml:compression rml:${kind}, or name the file otherwise`);
+  }
+  const ending = /\.(\w+)$/.exec(path.slice(0, packing === undefined ? undefined : -packing.length - 1))?.[1]?.toLowerCase() ?? '';
+  if (isDeclared || !Object.hasOwn(ENDINGS, ending)) return;
+  const format = ENDINGS[ending];
+  report.warning(
+    'target-ending',
+    origin,
+    `the target ${JSON.stringify(path)} becomes N-Quads: it declares no rml:serialization`,
+    format === undefined
+      ? 'name the file .nq, or declare a serialization of RDF'
+      : `declare rml:serialization formats:${format}, or name the file .nq`,
+  );
+}
+
+function readSerialization(context: Context, statement: Statement | undefined): Serialization | undefined {
   if (statement === undefined) return 'nquads';
   const { object, origin } = statement;
   const isFormat = object.kind === 'iri' && object.value.startsWith(FORMATS);

@@ -140,6 +140,9 @@ const EXAMPLES: Readonly<Record<Exclude<DiagnosticCode, keyof typeof OF_YARRRML 
   ),
   syntax: `<#Person> rml:logicalSource <#people>
   rml:subject ex:it .`,
+  'target-ending': subject(
+    'rml:template "http://example.com/{id}" ; rml:logicalTarget [ rml:target [ a rml:FilePath ; rml:path "people.ttl.gz" ] ]',
+  ),
   'target-not-unique': view(`rml:field [ rml:fieldName "name" ; rml:reference "name" ] , [ rml:fieldName "boss" ; rml:reference "boss" ] ;
   rml:structuralAnnotation [ a rml:ForeignKeyAnnotation ; rml:onFields ( "boss" ) ; rml:targetView <#view> ; rml:targetFields ( "name" ) ]`),
   'text-for-iri': `<#Person> rml:logicalSource <#people> ; rml:subject ex:it ;
