@@ -5,7 +5,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { LinkedAbort } from '../core/abort.ts';
-import { Fault } from '../core/fault.ts';
+import { excerpt, Fault } from '../core/fault.ts';
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault } from '../core/limits.ts';
 import { lookupWithin, portOf } from '../core/reach/reach.ts';
 import { resolveWithin } from '../core/reach/safe-path.ts';
@@ -42,8 +42,9 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
     await raw.close();
     throw inputBytesFault(inputBytes, { input: name });
   }
+  let member: string | undefined;
   if (compression === 'zip') {
-    await assertOneFile(url, name, options).catch(async (error) => {
+    member = await onlyFileOf(url, name, options).catch(async (error) => {
       await raw.close();
       throw error;
     });
@@ -56,6 +57,7 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
     mediaType: raw.mediaType,
     charset: raw.charset,
     web: raw.web,
+    ...(member === undefined ? {} : { member }),
     close: raw.close,
   };
 }
@@ -68,13 +70,18 @@ async function openRaw(url: string, name: string, options: OpenOptions): Promise
   return (await import('./s3/read.ts')).openS3(location, name, options.s3 ?? USUAL_S3_ACCESS, options);
 }
 
-/** Of a zip archive on this machine, its directory tells. Of another one it is found out on the way. @throws Fault source/refused */
-async function assertOneFile(url: string, name: string, options: OpenOptions): Promise<void> {
-  if (options.standardInput) return;
+/**
+ * The name of the only file of a zip archive. Of one on this machine, its directory tells; undefined for others, of which it is found out on the
+ * way whether they have several.
+ *
+ * @throws Fault source/refused — it has several
+ */
+async function onlyFileOf(url: string, name: string, options: OpenOptions): Promise<string | undefined> {
+  if (options.standardInput) return undefined;
   const location = locate(url, options.workingDirectory);
-  if (location.kind !== 'file') return;
+  if (location.kind !== 'file') return undefined;
   const state = await fileState(location.path, options.reach);
-  if (state === undefined) return;
+  if (state === undefined) return undefined;
   const { filesOfZip } = await import('./packed/directory.ts');
   const files = await filesOfZip(state.sizeBytes, async (from, to) => {
     const { chunks } = await openFile(location.path, name, { from, to, version: state.version }, options.reach);
@@ -82,7 +89,11 @@ async function assertOneFile(url: string, name: string, options: OpenOptions): P
     for await (const chunk of chunks) read.push(chunk);
     return Buffer.concat(read);
   });
-  if (files !== undefined && files.length > 1) throw severalFault({ kind: 'zip', input: name }, files);
+  if (files !== undefined && files.length > 1) {
+    const names = files.map((one) => excerpt(one));
+    throw severalFault({ kind: 'zip', input: name }, names);
+  }
+  return files?.[0];
 }
 
 /** Loaded on first use: most runs read only files. */

@@ -21,6 +21,8 @@ export interface OpenedInput {
   readonly charset?: string | undefined;
   /** Of the answer of an HTTP server that is being read. */
   readonly web?: WebAnswer | undefined;
+  /** Of an archive: the name of its file, where its directory was read. */
+  readonly member?: string | undefined;
   /** For a caller that may never start to iterate, or stops halfway. May be called repeatedly. */
   close(): Promise<void>;
 }

@@ -23,7 +23,7 @@ import type {
 } from '../../sources/source.ts';
 import { openInput, probeInput, rangesOf } from '../../storage/open.ts';
 import { changedFault, type OpenedInput, type OpenOptions, type WebAsk } from '../../storage/storage.ts';
-import { type DocumentPlace, formatBefore, formatOf, withOtherPlace } from '../prepare/inputs.ts';
+import { type DocumentPlace, formatBefore, formatByName, formatOf, withOtherPlace } from '../prepare/inputs.ts';
 import { RESULT_TYPES } from '../prepare/web-answer.ts';
 import { withoutPosition } from '../report.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
@@ -79,7 +79,10 @@ export async function openFileScan(
     },
   );
   try {
-    const format = formatOf(place, source, inputOptions, input.mediaType);
+    // The name of an archive tells the format of its file, or else the name of that does.
+    const isUntold = input.member !== undefined && formatByName(url) === undefined;
+    const named = isUntold ? { ...place, url: input.member as string } : place;
+    const format = formatOf(named, source, inputOptions, input.mediaType);
     const { readsRanges = false } = readerOf(format);
     const hasRanges = readsRanges && !standardInput && source.request === undefined;
     const ranges = hasRanges ? await rangesOf(url, options, place.version ?? slice?.version) : undefined;

@@ -3,7 +3,6 @@
  *
  * @see https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT sections 4.3.12 and 4.3.16
  */
-import { excerpt } from '../../core/fault.ts';
 import { isAttributes } from './archive.ts';
 
 const END = 0x06054b50;
@@ -17,7 +16,7 @@ const MOST_END_BYTES = END_BYTES + 0xffff;
 const MOST_DIRECTORY_BYTES = 1 << 20;
 
 /**
- * The files of an archive, without directories and attributes, for messages. undefined: the directory is not found, or is too large; whoever reads the
+ * The files of an archive, without directories and attributes. undefined: the directory is not found, or is too large; whoever reads the
  * archive from its beginning tells why.
  *
  * @param read the bytes [from, to)
@@ -46,7 +45,7 @@ function namesIn(directory: Buffer): readonly string[] | undefined {
     const nameEnd = at + ENTRY_BYTES + directory.readUInt16LE(at + 28);
     const isUtf8 = (directory.readUInt16LE(at + 8) & IS_UTF8) !== 0;
     const name = directory.toString(isUtf8 ? 'utf8' : 'latin1', at + ENTRY_BYTES, nameEnd);
-    if (!name.endsWith('/') && !isAttributes(name)) names.push(excerpt(name));
+    if (!name.endsWith('/') && !isAttributes(name)) names.push(name);
     at = nameEnd + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
   }
   return names;

@@ -11,7 +11,7 @@ import { Fault } from '../../../src/core/fault.ts';
 import type { RunReport, RunRequest } from '../../../src/run/request.ts';
 import { executeRun } from '../../../src/run/run.ts';
 import { difference } from '../../conformance/compare.ts';
-import { ods, odsRows, xlsx, xlsxRows } from '../sources/sheet/workbooks.ts';
+import { ods, odsRows, xlsx, xlsxRows, zip } from '../sources/sheet/workbooks.ts';
 
 let directory: string;
 beforeAll(() => {
@@ -437,5 +437,27 @@ describe('behind HTTP', () => {
   ])('%s ends the run, whatever the mapping says of it', async (name, message) => {
     const fault = await faultOf({ mappings: mappings(), inputs: inputs(name) });
     expect([fault.code, fault.message, fault.place.input]).toEqual(['source/type', message, `${base}/${name}`]);
+  });
+});
+
+describe('an archive', () => {
+  const TABS = 'id\tname\n1\tAnn\n';
+  const COMMAS = 'id,name\n1,Ann\n';
+  const ANN = '<http://example.com/Zip/1> <http://example.com/name> "Ann" .\n';
+
+  test.each([
+    ['x.zip', 'a.tsv', TABS],
+    ['x.zip', 'dir/a.TSV', TABS],
+    ['x.zip', 'a.csv', COMMAS],
+    ['x.zip', 'a', COMMAS],
+    ['data.tsv.zip', 'a.txt', TABS],
+    ['data.tsv.zip', 'a.csv', TABS],
+    ['data.csv.zip', 'a.tsv', COMMAS],
+  ])('%s with %s is read as its name says, or else as that of its file', async (name, member, text) => {
+    write(name, zip({ [member]: text }));
+    const mappings = [
+      write('zip.ttl', mapOf('Zip', name).replace('RelativePathSource ;', 'RelativePathSource ; rml:root rml:MappingDirectory ;')),
+    ];
+    expect((await run({ mappings, inputs: [] })).text).toBe(ANN);
   });
 });
