@@ -231,9 +231,14 @@ function malformed(error: NotNQuads, { text, start, line, lineEndsAt, cutOff, in
   }
   return new Fault('source/malformed', `A line is not N-Quads: ${error.expected} was expected`, {
     place,
-    hint: error.hint ?? 'Each line has one statement of RDF 1.1: <subject> <predicate> object <graph> .',
+    hint: /^\s*@?(?:prefix|base)\s/i.test(text.slice(start, start + 40))
+      ? IS_TURTLE
+      : (error.hint ?? 'Each line has one statement of RDF 1.1: <subject> <predicate> object <graph> .'),
   });
 }
+
+const IS_TURTLE =
+  'It is a declaration of Turtle or TriG: --input-format turtle or trig says so on the command line, the ending .ttl or .trig of a file';
 
 const tooLong = (longest: number, { byte, line }: InputPosition, input: string): Fault =>
   new Fault('limit/exceeded', `A line is longer than the ${longest} bytes that are allowed`, {

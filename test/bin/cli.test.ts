@@ -454,6 +454,8 @@ test('quadmill write takes what quadmill run makes on standard input, Turtle too
   const turtle = await quadmill('run', 'mapping.ttl', '--format', 'turtle');
   const again = await quadmillIn(directory, gzipSync(turtle.out), 'write', '-', '--input-format', 'turtle', '--target', store);
   expect([again.code, again.err]).toEqual([0, '']);
+  const unnamed = await quadmillIn(directory, turtle.out, 'write', '-', '--rejected', 'turtle.ndjson', '--target', store);
+  expect(unnamed.err).toContain('It is a declaration of Turtle or TriG: --input-format turtle or trig says so');
   const twice = await quadmillIn(directory, '', 'write', '-', '-', '--target', store);
   expect([twice.code, twice.err]).toEqual([2, expect.stringContaining('standard input can be read once')]);
 });
