@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Fault } from '../../src/core/fault.ts';
 import { formatOrigin, type LogicalTarget } from '../../src/mapping/model/model.ts';
-import { addressOf } from '../../src/run/prepare/inputs.ts';
+import { addressOf } from '../../src/run/prepare/documents/inputs.ts';
 import type { RunRequest } from '../../src/run/request.ts';
 import type { QuadSink, Serialization } from '../../src/sinks/sink.ts';
 import { openTargetFile } from '../../src/sinks/target-file.ts';

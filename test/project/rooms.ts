@@ -206,7 +206,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/run': {
     purpose: 'Carries out a plan: inputs, compiled rules, joins, distinctness, threads and slices.',
     folders: {
-      prepare: 'request and mapping → inputs that are bound',
+      prepare: 'request and mapping → a plan, and the tables in which functions look values up',
+      'prepare/documents': 'inputs that are bound, and opened as scans',
       checks: 'what views promise of their rows',
       compile: 'plan → closures over records',
       databases: 'sessions, what the planner asks of them, and their scans',
@@ -214,7 +215,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       distinct: 'each statement once, in memory and spilled',
       join: 'indexes of parents, and joins that wait',
       collect: 'lists and containers: of a row, and of many rows',
-      'execute/pages': 'Web APIs that give their records page by page',
+      'prepare/documents/pages': 'Web APIs that give their records page by page',
       slices: 'cutting one run for several workers or threads',
       threads: 'one run in several threads: who does what, shared tables, and what comes back',
     },

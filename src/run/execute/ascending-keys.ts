@@ -8,9 +8,9 @@ import { readerOf } from '../../sources/formats.ts';
 import { memoryBytes } from '../../storage/local/memory.ts';
 import type { Ranges } from '../../storage/open.ts';
 import { Ascent } from '../distinct/ascent.ts';
-import { type DocumentPlace, formatOf } from '../prepare/inputs.ts';
+import { type DocumentPlace, formatOf } from '../prepare/documents/inputs.ts';
+import { openFileScan, readOptionsOf } from '../prepare/documents/open-scan.ts';
 import type { ByteSlice, RunRequest } from '../request.ts';
-import { openFileScan, readOptionsOf } from './open-scan.ts';
 
 /** The subjects of smaller documents take little memory, and about as much time as the look. */
 const LEAST_BYTES = 32 << 20;

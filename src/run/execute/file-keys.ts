@@ -5,11 +5,11 @@ import type { IterationPlan, MapPlan, Plan, RulePlan, ScanPlan } from '../../pla
 import { readerOf } from '../../sources/formats.ts';
 import { rangesOf } from '../../storage/open.ts';
 import { isLocal } from '../../storage/url.ts';
-import { type DocumentPlace, formatBefore } from '../prepare/inputs.ts';
+import { type DocumentPlace, formatBefore } from '../prepare/documents/inputs.ts';
+import { readOptionsOf } from '../prepare/documents/open-scan.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
 import { ascentReader, leaveToReader } from './ascending-keys.ts';
-import { readOptionsOf } from './open-scan.ts';
 
 /** What was found in files before the run reads them. */
 export interface FoundKeys {

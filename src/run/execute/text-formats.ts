@@ -3,8 +3,8 @@ import type { Formulation } from '../../plan/algebra.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import { openTexts } from '../../sources/formats.ts';
 import type { TextFormat } from '../../sources/source.ts';
+import { readOptionsOf } from '../prepare/documents/open-scan.ts';
 import type { RunRequest } from '../request.ts';
-import { readOptionsOf } from './open-scan.ts';
 
 export type TextFormats = ReadonlyMap<Formulation | undefined, TextFormat>;
 

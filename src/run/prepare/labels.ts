@@ -7,7 +7,7 @@ import type { LogicalSource } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import type { Labels } from '../../terms/evaluate.ts';
 import { type RunRequest, STANDARD_INPUT } from '../request.ts';
-import type { DocumentPlace } from './inputs.ts';
+import type { DocumentPlace } from './documents/inputs.ts';
 
 export interface RunLabels extends Pick<Labels, 'values'> {
   /** Of the rows of a scan, by its position. */

@@ -13,7 +13,7 @@ import { forDocuments, mapsOf, type Plan, type ScanPlan } from '../../plan/plan.
 import { planMapping } from '../../plan/planning.ts';
 import type { Databases } from '../databases/databases.ts';
 import { DEFAULT_BASE, type RunHooks, type RunRequest, type ScanLimit } from '../request.ts';
-import { bindSources, type DocumentPlace, locateInputs } from './inputs.ts';
+import { bindSources, type DocumentPlace, locateInputs } from './documents/inputs.ts';
 import { labelsOf, type RunLabels } from './labels.ts';
 import { type LoadedMapping, loadDocuments, loadMapping } from './load.ts';
 import { leftOutText, selectBound } from './selection.ts';

@@ -13,9 +13,9 @@ import type { CustomFunctions } from '../../functions/definition.ts';
 import { lookUpsIn, type Table } from '../../functions/families/control.ts';
 import { fileKey } from '../../mapping/model/expressions.ts';
 import { formatOrigin, type LookUpTable } from '../../mapping/model/model.ts';
-import { openFileScan } from '../execute/open-scan.ts';
 import { type RunRequest, TABLE_SHARE } from '../request.ts';
-import { locateSource } from './inputs.ts';
+import { locateSource } from './documents/inputs.ts';
+import { openFileScan } from './documents/open-scan.ts';
 
 /** About what an entry takes beside its texts, in bytes: two strings, and their place in a map. */
 const ENTRY_BYTES = 100;

@@ -7,8 +7,8 @@ import { readerOf } from '../../sources/formats.ts';
 import { probeInput } from '../../storage/open.ts';
 import type { InputState } from '../../storage/storage.ts';
 import { isLocal } from '../../storage/url.ts';
-import { readOptionsOf } from '../execute/open-scan.ts';
-import { formatBefore, formatByName } from '../prepare/inputs.ts';
+import { formatBefore, formatByName } from '../prepare/documents/inputs.ts';
+import { readOptionsOf } from '../prepare/documents/open-scan.ts';
 import type { ByteSlice, RunRequest } from '../request.ts';
 import { Document, slicesBetween } from './document.ts';
 

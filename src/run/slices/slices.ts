@@ -7,7 +7,7 @@ import { lower } from '../../plan/physical/lower.ts';
 import type { Plan, ScanPlan } from '../../plan/plan.ts';
 import type { Databases } from '../databases/databases.ts';
 import { keysOf } from '../databases/keys.ts';
-import type { DocumentPlace } from '../prepare/inputs.ts';
+import type { DocumentPlace } from '../prepare/documents/inputs.ts';
 import { prepareRun } from '../prepare/prepare.ts';
 import type { ByteSlice, KeyRange, RunRequest, RunSlice, SliceScan } from '../request.ts';
 import { byteSlicesOf, hasLargeInput } from './file-slices.ts';

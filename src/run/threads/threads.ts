@@ -13,7 +13,7 @@ import { spillName } from '../distinct/spill.ts';
 import type { FoundKeys } from '../execute/file-keys.ts';
 import { type Outputs, openTexts } from '../execute/outputs.ts';
 import type { ScansResult } from '../execute/scans.ts';
-import { formatBefore } from '../prepare/inputs.ts';
+import { formatBefore } from '../prepare/documents/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { commonFaults, limitWarnings, rejectedTooMany, warningsOf } from '../report.ts';
 import type { JoinReport, Progress, RunHooks, RunRequest } from '../request.ts';

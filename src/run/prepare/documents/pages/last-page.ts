@@ -3,8 +3,8 @@
  *
  * Many APIs leave the link out on the last page, so that it is missing says nothing by itself.
  */
-import type { Formulation } from '../../../core/input/formats.ts';
-import { nearest } from '../../../core/nearest.ts';
+import type { Formulation } from '../../../../core/input/formats.ts';
+import { nearest } from '../../../../core/nearest.ts';
 import { nextIn } from './link-header.ts';
 
 /** Names that APIs have for the address of the next page, or for the value that leads to it. */

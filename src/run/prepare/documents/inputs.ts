@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, posix, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Fault } from '../../core/fault.ts';
+import { Fault } from '../../../core/fault.ts';
 import {
   FORMATS,
   FORMULATIONS,
@@ -12,13 +12,13 @@ import {
   isWorkbook,
   readAs,
   splitSheet,
-} from '../../core/input/formats.ts';
-import { nearest } from '../../core/nearest.ts';
-import { redact } from '../../core/redact.ts';
-import { type FileSource, formatOrigin, type LogicalSource } from '../../mapping/model/model.ts';
-import { formatByExtension, inputFormat } from '../../storage/input-format.ts';
-import { pathsMeant } from '../../storage/input-names.ts';
-import { type InputBinding, type InputOptions, type RunRequest, STANDARD_INPUT } from '../request.ts';
+} from '../../../core/input/formats.ts';
+import { nearest } from '../../../core/nearest.ts';
+import { redact } from '../../../core/redact.ts';
+import { type FileSource, formatOrigin, type LogicalSource } from '../../../mapping/model/model.ts';
+import { formatByExtension, inputFormat } from '../../../storage/input-format.ts';
+import { pathsMeant } from '../../../storage/input-names.ts';
+import { type InputBinding, type InputOptions, type RunRequest, STANDARD_INPUT } from '../../request.ts';
 import { formatOfAnswer } from './web-answer.ts';
 
 /** A document of a source. */

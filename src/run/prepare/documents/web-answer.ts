@@ -1,8 +1,8 @@
 /** Whether a server has answered in the format that the mapping reads: the media type of the answer says it. */
-import { Fault } from '../../core/fault.ts';
-import { formatOfMediaType, type InputFormat, isReadAs } from '../../core/input/formats.ts';
-import { redact } from '../../core/redact.ts';
-import { type FileSource, formatOrigin, type ResultFormat, type WebRequest } from '../../mapping/model/model.ts';
+import { Fault } from '../../../core/fault.ts';
+import { formatOfMediaType, type InputFormat, isReadAs } from '../../../core/input/formats.ts';
+import { redact } from '../../../core/redact.ts';
+import { type FileSource, formatOrigin, type ResultFormat, type WebRequest } from '../../../mapping/model/model.ts';
 
 /** What an endpoint is asked for. @see https://www.w3.org/TR/sparql11-protocol/#query-success */
 export const RESULT_TYPES: Readonly<Record<ResultFormat, string>> = {

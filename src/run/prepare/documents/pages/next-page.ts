@@ -1,7 +1,7 @@
 /** Where the next page of a Web API is. */
-import { Fault } from '../../../core/fault.ts';
-import { redact } from '../../../core/redact.ts';
-import { formatOrigin, type Paging } from '../../../mapping/model/model.ts';
+import { Fault } from '../../../../core/fault.ts';
+import { redact } from '../../../../core/redact.ts';
+import { formatOrigin, type Paging } from '../../../../mapping/model/model.ts';
 import { nextIn } from './link-header.ts';
 
 /** What a page has said. */

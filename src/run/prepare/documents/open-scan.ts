@@ -1,12 +1,12 @@
 /** Opens a scan of the plan over a document, by its format. */
 
 import { createHash } from 'node:crypto';
-import { Fault } from '../../core/fault.ts';
-import { delimiterOf, FORMULATIONS, formatOfMediaType, formatOfPath, type InputFormat, isWorkbook } from '../../core/input/formats.ts';
-import { redact } from '../../core/redact.ts';
-import { type FileSource, hasTypedValues, namesTypedColumns } from '../../mapping/model/model.ts';
-import type { ScanPlan } from '../../plan/plan.ts';
-import { openDocument, readerOf } from '../../sources/formats.ts';
+import { Fault } from '../../../core/fault.ts';
+import { delimiterOf, FORMULATIONS, formatOfMediaType, formatOfPath, type InputFormat, isWorkbook } from '../../../core/input/formats.ts';
+import { redact } from '../../../core/redact.ts';
+import { type FileSource, hasTypedValues, namesTypedColumns } from '../../../mapping/model/model.ts';
+import type { ScanPlan } from '../../../plan/plan.ts';
+import { openDocument, readerOf } from '../../../sources/formats.ts';
 import type {
   FileOptions,
   Identity,
@@ -20,14 +20,14 @@ import type {
   Served,
   Spill,
   Unseen,
-} from '../../sources/source.ts';
-import { openInput, probeInput, rangesOf } from '../../storage/open.ts';
-import { changedFault, type OpenedInput, type OpenOptions, type WebAsk } from '../../storage/storage.ts';
-import { type DocumentPlace, formatBefore, formatByName, formatOf, withOtherPlace } from '../prepare/inputs.ts';
-import { RESULT_TYPES } from '../prepare/web-answer.ts';
-import { withoutPosition } from '../report.ts';
-import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
+} from '../../../sources/source.ts';
+import { openInput, probeInput, rangesOf } from '../../../storage/open.ts';
+import { changedFault, type OpenedInput, type OpenOptions, type WebAsk } from '../../../storage/storage.ts';
+import { withoutPosition } from '../../report.ts';
+import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../../request.ts';
+import { type DocumentPlace, formatBefore, formatByName, formatOf, withOtherPlace } from './inputs.ts';
 import { type OpenPage, openPages } from './pages/paged-scan.ts';
+import { RESULT_TYPES } from './web-answer.ts';
 
 /** What is read of a document: a scan of a plan, or a part of one. */
 interface Wanted extends Pick<ScanPlan, 'dialect'> {
@@ -351,7 +351,9 @@ const USUAL_TYPES: Readonly<Record<FileSource['formulation'], string>> = {
 };
 
 const openerOf = async ({ request }: FileSource): Promise<OpenScan> =>
-  request?.kind === 'select' ? (await import('../../sources/sparql/results.ts')).openResults(request.results, openDocument) : openDocument;
+  request?.kind === 'select'
+    ? (await import('../../../sources/sparql/results.ts')).openResults(request.results, openDocument)
+    : openDocument;
 
 /** A share of the memory for joins and de-duplication: what does not fit is in files. */
 const filesOf = ({ spillDirectory, memoryBudgetBytes, limits }: RunRequest): FileOptions => ({

@@ -5,15 +5,15 @@
  * accessors lead to those of the page that is being read. Memory: that of one page, and a hash for each address.
  */
 import { createHash } from 'node:crypto';
-import { Fault, type FaultPlace } from '../../../core/fault.ts';
-import { FORMULATIONS, type Formulation } from '../../../core/input/formats.ts';
-import { inputBytesFault } from '../../../core/limits.ts';
-import { redact } from '../../../core/redact.ts';
-import { fromBytes } from '../../../core/text.ts';
-import { type Accessor, TypedValue } from '../../../core/value.ts';
-import { formatOrigin, type Paging } from '../../../mapping/model/model.ts';
-import type { Batch, IterationRequest, NestedRecords, Scan } from '../../../sources/source.ts';
-import type { WebAnswer } from '../../../storage/storage.ts';
+import { Fault, type FaultPlace } from '../../../../core/fault.ts';
+import { FORMULATIONS, type Formulation } from '../../../../core/input/formats.ts';
+import { inputBytesFault } from '../../../../core/limits.ts';
+import { redact } from '../../../../core/redact.ts';
+import { fromBytes } from '../../../../core/text.ts';
+import { type Accessor, TypedValue } from '../../../../core/value.ts';
+import { formatOrigin, type Paging } from '../../../../mapping/model/model.ts';
+import type { Batch, IterationRequest, NestedRecords, Scan } from '../../../../sources/source.ts';
+import type { WebAnswer } from '../../../../storage/storage.ts';
 import { isListOfItems, reasonForMore, type Signs, signsOf } from './last-page.ts';
 import { firstPage, nextPage } from './next-page.ts';
 
