@@ -22,8 +22,8 @@ import {
 } from '../../terms/collections.ts';
 import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
 import { Ends } from '../compile/ends.ts';
-import type { OutputText } from '../compile/output.ts';
-import type { Made as MadeStatements, RowCollects, RunState, StatementOwner } from '../compile/program.ts';
+import type { OutputText, StatementOwner } from '../compile/output.ts';
+import type { Made as MadeStatements, RowCollects, RunState } from '../compile/program.ts';
 import { compileAffixes, compileKeys } from '../compile/rule.ts';
 import { distinct, listOf, PIECE_STATEMENTS } from '../compile/texts.ts';
 import type { SpillSpace } from '../distinct/spill.ts';

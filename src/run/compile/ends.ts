@@ -2,8 +2,7 @@
 import type { Text, TextOf } from '../../terms/evaluate.ts';
 import type { DeferredCount } from '../join/counts.ts';
 import type { Multimap } from '../join/join.ts';
-import type { OutputPattern, OutputText } from './output.ts';
-import type { StatementOwner } from './program.ts';
+import type { OutputPattern, OutputText, StatementOwner } from './output.ts';
 import { distinct, listOf } from './texts.ts';
 
 /** Constant text, or the text of each record if a predicate or graph is not constant. */

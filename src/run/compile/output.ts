@@ -79,6 +79,17 @@ export class OutputText {
   }
 }
 
+/** The program of a triples map: counts statements, and knows those that other rules may make. */
+export interface StatementOwner {
+  quads: number;
+  /** Writes a statement. */
+  put(pattern: OutputPattern, subject: string, value: string): void;
+  /** Writes a statement that is new to the run. One that no table decides goes to the spill. */
+  putOnce(pattern: OutputPattern, subject: string, value: string): void;
+  /** The same, for a statement as a line. */
+  once(output: OutputText, line: string): void;
+}
+
 /** Adds lines that were kept, each with the mark of its output. */
 export function addKept(outputs: readonly OutputText[], lines: string): void {
   for (let from = 0; from < lines.length; ) {

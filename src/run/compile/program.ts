@@ -15,7 +15,7 @@ import { DeferredCount, JoinCount } from '../join/counts.ts';
 import type { Multimap } from '../join/join.ts';
 import { aroundOf, childrenOf, type DeferredJoin, Ends } from './ends.ts';
 import { checked, Flaws, isReportedElsewhere } from './flaws.ts';
-import type { OutputPattern, OutputText } from './output.ts';
+import type { OutputPattern, OutputText, StatementOwner } from './output.ts';
 import { type CompiledRule, compileAffixes, compileKeys, compileRule, type ParentLists } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
@@ -54,17 +54,6 @@ export interface RunState {
   readonly subject: ((token: string) => void) | undefined;
   /** Receives the lines of a record whose subject no table could decide, with the marks of their outputs. */
   readonly undecidedSubject: (subject: string, lines: string) => void;
-}
-
-/** The program of a triples map: counts statements, and knows those that other rules may make. */
-export interface StatementOwner {
-  quads: number;
-  /** Writes a statement. */
-  put(pattern: OutputPattern, subject: string, value: string): void;
-  /** Writes a statement that is new to the run. One that no table decides goes to the spill. */
-  putOnce(pattern: OutputPattern, subject: string, value: string): void;
-  /** The same, for a statement as a line. */
-  once(output: OutputText, line: string): void;
 }
 
 /** The collections of a triples map: `collect/program.ts`. */
