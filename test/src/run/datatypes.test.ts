@@ -137,7 +137,7 @@ describe('by the language of the mapping', () => {
     const { objects, report } = await run(mapping, files);
     expect(objects).toEqual([...written, ...written].sort());
     expect(report?.warnings).toEqual([expect.stringContaining('2 literals are ill-typed and written all the same; the first: ')]);
-    expect(report?.warnings[0]).toMatch(/values\.json, record 0, expression v, value "10\.0\.0\.37", mapping .*\.ttl:11:/);
+    expect(report?.warnings[0]).toMatch(/values\.json, line 1, record 0, expression v, value "10\.0\.0\.37", mapping .*\.ttl:11:/);
   });
 
   test('legacy RML rejects it where DATATYPE_CHECK says so', async () => {

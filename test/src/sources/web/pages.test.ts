@@ -522,7 +522,7 @@ describe('a paging that goes wrong', () => {
     const mapping = mappingOf(thing(NEXT)).replace('rml:template "http://e/{id}"', 'rml:reference "id" ; rml:termType rml:IRI');
     const rejected = await runs.faultOf(mapping, { onError: 'strict' });
     expect(rejected).toMatchObject({ code: 'record/term', place: { page: 2, record: 1 } });
-    expect(describeFault(rejected)).toMatch(/page 2, record 1/);
+    expect(describeFault(rejected)).toMatch(/page 2, line 1, record 1/);
     const malformed = await runs.faultOf(mapping, { onError: 'skip' });
     expect(malformed).toMatchObject({
       code: 'source/malformed',
