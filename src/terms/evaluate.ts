@@ -337,11 +337,9 @@ function compileTemplate(expression: Extract<Expression, { kind: 'template' }>, 
   const distinct = new Map(reads.map((read) => [leafKey(read), read]));
   if (distinct.size < reads.length) {
     const names = [...distinct.keys()];
-    return repeatingTemplate(
-      texts,
-      [...distinct.values()].map(valuesOf),
-      reads.map((read) => names.indexOf(leafKey(read))),
-    );
+    const slots = reads.map((read) => names.indexOf(leafKey(read)));
+    const pieces = repeatingTemplate(texts, [...distinct.values()].map(valuesOf), slots);
+    return { ...pieces, text: noting(pieces.text, texts.slice(1, -1).join(''), expression, rows) };
   }
   const references = reads.map(valuesOf);
   const before = texts[0] as string;
@@ -353,6 +351,10 @@ function compileTemplate(expression: Extract<Expression, { kind: 'template' }>, 
     const second = others[0] as TextOf;
     const middle = texts[1] as string;
     const note = emptyNote(expression, rows);
+    const join = (left: string, right: string): string => {
+      if (left === '' && right === '') note?.();
+      return left + middle + right;
+    };
     return {
       before,
       after,
@@ -360,11 +362,7 @@ function compileTemplate(expression: Extract<Expression, { kind: 'template' }>, 
         const left = first(record, position);
         if (left === null) return null;
         const right = second(record, position);
-        if (typeof left === 'string' && typeof right === 'string') {
-          if (left === '' && right === '') note?.();
-          return left + middle + right;
-        }
-        return pairTexts(left, right, (l, r) => l + middle + r);
+        return typeof left === 'string' && typeof right === 'string' ? join(left, right) : pairTexts(left, right, join);
       },
     };
   }
@@ -399,13 +397,14 @@ const emptyNote = (template: Template, { empty }: Accessors): (() => void) | und
       }),
   );
 
-/** The same text, which is counted where it is that of empty values. @param constant the text between the references */
+/** The same texts; each that is made of empty values is counted. @param constant the text between the references */
 function noting(text: TextOf, constant: string, template: Template, rows: Accessors): TextOf {
   const note = emptyNote(template, rows);
   if (note === undefined) return text;
   return (record, position) => {
     const made = text(record, position);
     if (made === constant) note();
+    else if (typeof made === 'object' && made !== null) for (const one of made) if (one === constant) note();
     return made;
   };
 }
