@@ -71,7 +71,7 @@ function mend(elements: Elements, path: Rest, bind: Bind, mends: number): Mended
     (mends === 0
       ? undefined
       : (asAttribute(elements, step, rest) ??
-        ofRecord(elements, step, rest, bind) ??
+        ofRecord(elements, [step, ...steps], rest, bind, mends) ??
         deeper(elements, step, rest, bind) ??
         byName(elements, step, rest, bind, mends, similar)))
   );
@@ -110,12 +110,25 @@ function asAttribute(elements: Elements, { name, predicates, descendant }: Step,
   return { steps: [], target: { kind: 'attribute', name: attributePattern(attribute) }, reason, namespaced: undefined };
 }
 
-/** A path that begins with the record itself. */
-function ofRecord(elements: Elements, step: Step, rest: Rest, bind: Bind): Mended | undefined {
-  const test = bind(step.name);
-  if (step.descendant || elements.some(({ name, parent }) => parent === null || !test(name))) return undefined;
-  const further = mend(elements, rest, bind, 0);
-  return further && behind([], further, { reason: 'A reference begins within the record' });
+/** A path that begins with the record itself, or with an element around it. */
+function ofRecord(elements: Elements, steps: readonly Step[], rest: Rest, bind: Bind, mends: number): Mended | undefined {
+  for (let count = 1; count <= steps.length; count++) {
+    if (!elements.every((element) => leadTo(element, steps.slice(0, count), bind))) continue;
+    const further = mend(elements, { ...rest, steps: steps.slice(count) }, bind, mends - 1);
+    if (further !== undefined) return behind([], further, { reason: 'A reference begins within the record' });
+  }
+  return undefined;
+}
+
+/** Whether the steps name the element and those around it, in any namespace. */
+function leadTo(element: Element, steps: readonly Step[], bind: Bind): boolean {
+  let up = element;
+  for (const { descendant, name } of steps.toReversed()) {
+    if (descendant || up.parent === null) return false;
+    if (fromBytes(up.name.local) !== name.local && !bind(name)(up.name)) return false;
+    up = up.parent;
+  }
+  return true;
 }
 
 /** An element of that name further down. */

@@ -30,6 +30,8 @@ async function hintOf(
   return scan.hint?.(0, reference);
 }
 
+const WITHIN = 'A reference begins within the record';
+
 describe('advice', () => {
   test.each<[name: string, document: string, iterator: string | undefined, reference: string | undefined, hint: string]>([
     ['other letters', '<a><b><firstName/></b></a>', '/a/b', 'first-name', 'There is <firstName>: write firstName'],
@@ -53,6 +55,30 @@ describe('advice', () => {
       '/a',
       'x:c/d',
       'The path ends at the record, where <c> is in no namespace: write *:c for it',
+    ],
+    ['a path that begins with the record', '<r><x><Name/></x></r>', '/r/x', 'x/Name', `${WITHIN}: write Name`],
+    ['a path that begins with the record, in other letters', '<r><x><Name/></x></r>', '/r/x', 'x/name', `${WITHIN}: write Name`],
+    [
+      'a path that begins with the record, in a default namespace',
+      '<r xmlns="u:d"><x><Name/></x></r>',
+      '/*:r/*:x',
+      'x/Name',
+      `${WITHIN}: write *:Name`,
+    ],
+    [
+      'an attribute of the record that is named, in a default namespace',
+      '<r xmlns="u:d"><x id="1"/></r>',
+      '/*:r/*:x',
+      'x/@id',
+      `${WITHIN}: write @id`,
+    ],
+    ['a path that begins at the root element', '<r><s><x><Name/></x></s></r>', '/r/s/x', 'r/s/x/Name', `${WITHIN}: write Name`],
+    [
+      'a path of which not all steps lead to the record',
+      '<r><s><x><Name/></x></s></r>',
+      '/r/s/x',
+      'r/x/Name',
+      'The path ends at the record, which has the child <Name>',
     ],
     ['a parent', '<a><B>1</B><c/></a>', '/a/c', '../b', 'Upper and lower case count: write ../B'],
     ['a path from the root', '<a><b>1</b><c/></a>', '/a/c', '/a/d', 'The path ends at /a, which has the children <b>, <c>'],
