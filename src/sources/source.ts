@@ -273,8 +273,8 @@ export interface Scan {
    */
   batches(signal: AbortSignal): AsyncIterable<Batch>;
   /**
-   * After `batches` has ended: references of an iteration for which no record had a node (a null counts as a node). Reported as a warning,
-   * since a member may be optional; under the policy `strict` as a fault.
+   * After `batches` has ended: references of an iteration for which no record had a node (a null counts as a node), and such paths that
+   * references in XPath give to functions. Reported as a warning, since a member may be optional; under the policy `strict` as a fault.
    */
   unmatched(iteration: number): readonly string[];
   /** Where a reference finds its value in a record, for faults: the cell of a spreadsheet. undefined: the reader does not know. */

@@ -225,6 +225,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/functions',
       'src/mapping',
       'src/plan',
+      // For paths within calls of XPath's functions.
+      'src/paths/xml/path.ts',
       'src/terms',
       'src/sources',
       'src/sql',

@@ -65,6 +65,32 @@ export function parsePath(expression: string): Path | undefined {
   return parser.path();
 }
 
+/** Made when it is first asked for, as above. */
+let callPattern: RegExp | undefined;
+/** They look like functions. */
+const KIND_TEST = /^(?:attribute|comment|document-node|element|item|node|processing-instruction|schema-attribute|schema-element|text)$/;
+/** Texts and comments match first. */
+const CALL_SIGNS = /"[^"]*"|'[^']*'|\(:[^]*?:\)|[,()[\]{}]/g;
+
+/** The arguments of a call of a function, and of calls among them, that are paths of `parsePath`. Empty for what is no call. */
+export function pathsInCall(expression: string): readonly string[] {
+  callPattern ??= new RegExp(`^\\s*((?:${NC_NAME}:)?${NC_NAME})\\s*\\(([^]*)\\)\\s*$`, 'u');
+  const [, name, inner] = callPattern.exec(expression) ?? [];
+  if (name === undefined || inner === undefined || KIND_TEST.test(name)) return [];
+  const written: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (const { 0: sign, index } of inner.matchAll(CALL_SIGNS)) {
+    if (sign === ',' && depth === 0) {
+      written.push(inner.slice(from, index));
+      from = index + 1;
+    } else if ('([{'.includes(sign)) depth++;
+    else if (')]}'.includes(sign) && --depth < 0) return [];
+  }
+  written.push(inner.slice(from));
+  return written.flatMap((one) => (parsePath(one) === undefined ? pathsInCall(one) : [one.trim()]));
+}
+
 interface Token {
   readonly kind: 'sign' | 'string' | 'number' | 'name';
   readonly text: string;

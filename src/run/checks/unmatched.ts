@@ -1,5 +1,6 @@
 /** Finds references that match nothing in the records of a scan. */
 import { Fault } from '../../core/fault.ts';
+import { pathsInCall } from '../../paths/xml/path.ts';
 import type { IterationPlan, ScanPlan } from '../../plan/plan.ts';
 import type { Scan } from '../../sources/source.ts';
 
@@ -59,10 +60,13 @@ export function unmatchedReferences(
   return { hasRecords, faults };
 }
 
+/** Whether the reference is this one, or gives it to a function. */
+export const reads = (written: string, reference: string): boolean => written === reference || pathsInCall(written).includes(reference);
+
 const noneOf = (records: number): string => (records === 1 ? 'The first record does not have' : `None of the first ${records} records has`);
 
 function faultOf(none: string, reference: string, { places, origin }: IterationPlan, input: string, hint: string | undefined): Fault {
-  const [mapping = origin, ...others] = places.get(reference) ?? [];
+  const [mapping = origin, ...others] = [...places].flatMap(([written, at]) => (reads(written, reference) ? at : []));
   const also = others.length === 0 ? '' : `, which ${others.length + 1} places of the mapping read`;
   return new Fault('mapping/reference', `${none} anything at ${reference}${also}`, {
     place: { input, expression: reference, mapping },

@@ -14,7 +14,7 @@ import { compileHeads } from '../../terms/collections.ts';
 import { compileWhole } from '../../terms/encode.ts';
 import { type Accessors, compileValues, type Text } from '../../terms/evaluate.ts';
 import { RowCheck } from '../checks/row-check.ts';
-import type { Unmatched } from '../checks/unmatched.ts';
+import { reads, type Unmatched } from '../checks/unmatched.ts';
 import { sortable } from '../collect/order.ts';
 import { BuildSide } from '../compile/build-side.ts';
 import { checked } from '../compile/flaws.ts';
@@ -224,9 +224,11 @@ export class Pipeline {
       if (state === 'unread') return [];
       if (state === 'empty') return [{ expression, mapping, within: within?.slice(0, -1) }];
       // Pipelines share the records: each reports what it reads itself.
+      const ofItem = `${item.id} `;
+      const places = [...this.#places].filter(([key]) => key.startsWith(ofItem));
       return records.unmatched().flatMap((reference) => {
-        const place = this.#places.get(`${item.id} ${reference}`);
-        return place === undefined ? [] : [{ expression: reference, mapping: place, within }];
+        const read = places.filter(([key]) => reads(key.slice(ofItem.length), reference));
+        return read.map(([, mapping]) => ({ expression: reference, mapping, within }));
       });
     });
     return {

@@ -20,6 +20,20 @@ export class XmlAccessors {
 
   of(reference: string, read: ReadReference): Accessor {
     this.#references.add(reference);
+    const value = this.#accessor(reference, read);
+    if (read.paths === undefined) return value;
+    const missing = new Map(read.paths);
+    return (record) => {
+      for (const [path, find] of missing) {
+        const isFound = this.#found.get(path) === true || find(record) !== null;
+        this.#found.set(path, isFound);
+        if (isFound) missing.delete(path);
+      }
+      return value(record);
+    };
+  }
+
+  #accessor(reference: string, read: ReadReference): Accessor {
     const found = this.#found;
     const nulls = this.#nulls;
     let seen = false;
@@ -35,7 +49,7 @@ export class XmlAccessors {
     };
   }
 
-  /** Only references that were read, so none if there was no record. */
+  /** Only references that were read, so none if there was no record; and paths that their functions are given. */
   unmatched(): readonly string[] {
     return [...this.#found].filter(([, found]) => !found).map(([reference]) => reference);
   }

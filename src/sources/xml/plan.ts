@@ -1,7 +1,7 @@
 /** Plans the iterations over an XML document: what to track, how to read each reference, and which iterations need the whole document. */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
-import { type NamePattern, type Path, parsePath, type Step } from '../../paths/xml/path.ts';
+import { type NamePattern, type Path, parsePath, pathsInCall, type Step } from '../../paths/xml/path.ts';
 import type { IterationRequest, NestedRequest, XmlOptions } from '../source.ts';
 import { MAX_STEPS, Matcher } from './matcher.ts';
 import type { Name, NameTable, Scope } from './names.ts';
@@ -17,7 +17,11 @@ export type Engine = typeof import('./path/xpath.ts');
 type View = import('./path/xpath.ts').View;
 
 /** A record is an Element, or a view of the XPath engine if the whole document is kept. Null: no node. */
-export type ReadReference = (record: unknown) => null | string | string[];
+export interface ReadReference {
+  (record: unknown): null | string | string[];
+  /** Of an expression that calls functions: the paths that they are given. */
+  readonly paths?: ReadonlyMap<string, ReadReference>;
+}
 
 /** How to read what was announced of the records of an iteration, or of the items of an iterator within them; or its fault. */
 export interface RecordsPlan {
@@ -290,9 +294,16 @@ class Planner {
       const path = this.#plain(reference, kind, tracked === undefined ? NO_STEPS : steps);
       if (path === undefined) {
         if (engine === undefined) throw new Fault('internal/error', 'A reference needs the XPath engine, which was not loaded');
-        const evaluate = engine.compileXPath(reference, this.resolve, place);
         tracked?.whole();
-        return tracked === undefined ? (record) => evaluate(record as View) : viewed(evaluate, engine, kind);
+        const readerOf = (written: string): ReadReference => {
+          const plain = this.#plain(written, kind, tracked === undefined ? NO_STEPS : steps);
+          const walk = plain && compileWalk(plain, this.bind(place));
+          if (walk !== undefined)
+            return tracked === undefined ? orElse(walk, engine, written, this.resolve, place) : (record) => walk(record as Element);
+          const evaluate = engine.compileXPath(written, this.resolve, place);
+          return tracked === undefined ? (record) => evaluate(record as View) : viewed(evaluate, engine, kind);
+        };
+        return withPaths(readerOf, reference);
       }
       const walk = compileWalk(path, this.bind(place));
       if (tracked === undefined) return orElse(walk, engine as Engine, reference, this.resolve, place);
@@ -367,10 +378,13 @@ class Planner {
       find: (node) => select(viewOf(node)),
       references: mapped(references, (reference): ReadReference => {
         const place = this.#placeOf(reference, origin);
-        const path = plainBelow(reference, 0);
-        if (path !== undefined) return orElse(compileWalk(path, this.bind(place)), engine, reference, this.resolve, place);
-        const evaluate = engine.compileXPath(reference, this.resolve, place);
-        return (item) => evaluate(item as View);
+        const readerOf = (written: string): ReadReference => {
+          const path = plainBelow(written, 0);
+          if (path !== undefined) return orElse(compileWalk(path, this.bind(place)), engine, written, this.resolve, place);
+          const evaluate = engine.compileXPath(written, this.resolve, place);
+          return (item) => evaluate(item as View);
+        };
+        return withPaths(readerOf, reference);
       }),
       nested: new Map(
         nested.map((inner) => [inner.iterator, orFault(() => this.#evaluated(inner, engine, (item) => item as View))] as const),
@@ -464,6 +478,13 @@ function orElse(
 ): ReadReference {
   const evaluate = engine.compileXPath(reference, resolve, place);
   return (record) => (record instanceof engine.ElementView ? walk(record.element) : evaluate(record as View));
+}
+
+/** The reader of a reference, with those of the paths that its functions are given. */
+function withPaths(readerOf: (written: string) => ReadReference, reference: string): ReadReference {
+  const read = readerOf(reference);
+  const paths = pathsInCall(reference);
+  return paths.length === 0 ? read : Object.assign(read, { paths: new Map(paths.map((path) => [path, readerOf(path)])) });
 }
 
 /** XPath for records of a stream; the references of one record share its view. */

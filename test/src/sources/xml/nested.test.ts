@@ -235,11 +235,11 @@ describe('nested iterators in XML', () => {
   });
 
   test('unmatched: references that no item had', async () => {
-    const scan = await open(PEOPLE, '/people/person', [nested('items/item', ['@t', '@colour']), nested('thing', ['@t'])]);
+    const scan = await open(PEOPLE, '/people/person', [nested('items/item', ['@t', '@colour', 'string(@size)']), nested('thing', ['@t'])]);
     const [items, things] = [within(scan, 'items/item'), within(scan, 'thing')];
-    const values = [items.accessor('@t'), items.accessor('@colour'), things.accessor('@t')];
-    for (const record of await recordsOf(scan)) for (const item of items.items(record)) for (const value of values.slice(0, 2)) value(item);
-    expect([items.unmatched(), things.unmatched()]).toEqual([['@colour'], []]);
+    const values = [items.accessor('@t'), items.accessor('@colour'), items.accessor('string(@size)'), things.accessor('@t')];
+    for (const record of await recordsOf(scan)) for (const item of items.items(record)) for (const value of values.slice(0, 3)) value(item);
+    expect([items.unmatched(), things.unmatched()]).toEqual([['@colour', '@size'], []]);
   });
 
   test.each<[name: string, iterator: string, reference: string]>([

@@ -156,7 +156,31 @@ describe('a reference', () => {
 
   test('that no record has a node for is named after the pass', async () => {
     const { unmatched } = await read('<r><x/><x a=""/></r>', [request('/r/x', '@a', '.', 'IDs', 'string(b)')]);
-    expect(unmatched).toEqual([['IDs']]);
+    expect(unmatched).toEqual([['IDs', 'b']]);
+  });
+
+  test.each<[reference: string, unmatched: readonly string[]]>([
+    ["concat(b, ' ', a)", ['b']],
+    ["concat('b, (', a, \"it's\")", []],
+    ['normalize-space( b/c )', ['b/c']],
+    ['upper-case(fn:string(@b))', ['@b']],
+    ['string((: a, :) @b)', []],
+    ["string-join((b, a), ' ')", []],
+    ['string(text())', []],
+    ['string(/r/b)', ['/r/b']],
+    ['string(../@n)', []],
+    ['string(../@m)', ['../@m']],
+    ['if (b) then string(b) else string(a)', []],
+    ["concat(string(b) = string(c), '')", []],
+    ['string(attribute(b))', []],
+    ['count(b)', ['b']],
+  ])('%s: a path that a function is given, of which no record has a node', async (reference, expected) => {
+    const document = '<r n="1"><x><a>1</a>t</x><x/></r>';
+    // Read as a stream, and with the whole document.
+    for (const iterator of ['/r/x', '/r/x[position() > 0]']) {
+      const { unmatched } = await read(document, [request(iterator, reference)]);
+      expect(unmatched).toEqual([expected]);
+    }
   });
 
   test('whose record is read in parts keeps its text as one', async () => {
