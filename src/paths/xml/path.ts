@@ -69,14 +69,19 @@ export function parsePath(expression: string): Path | undefined {
 let callPattern: RegExp | undefined;
 /** They look like functions. */
 const KIND_TEST = /^(?:attribute|comment|document-node|element|item|node|processing-instruction|schema-attribute|schema-element|text)$/;
+/** Functions to which a path that finds nothing says something. */
+const OF_ABSENCE = /^(?:\w+:)?(?:boolean|count|empty|exists|not)$/;
 /** Texts and comments match first. */
 const CALL_SIGNS = /"[^"]*"|'[^']*'|\(:[^]*?:\)|[,()[\]{}]/g;
 
-/** The arguments of a call of a function, and of calls among them, that are paths of `parsePath`. Empty for what is no call. */
+/**
+ * The arguments of a call of a function, and of calls among them, that are paths of `parsePath`. Empty for what is no call, and for functions that
+ * ask whether there is something.
+ */
 export function pathsInCall(expression: string): readonly string[] {
   callPattern ??= new RegExp(`^\\s*((?:${NC_NAME}:)?${NC_NAME})\\s*\\(([^]*)\\)\\s*$`, 'u');
   const [, name, inner] = callPattern.exec(expression) ?? [];
-  if (name === undefined || inner === undefined || KIND_TEST.test(name)) return [];
+  if (name === undefined || inner === undefined || KIND_TEST.test(name) || OF_ABSENCE.test(name)) return [];
   const written: string[] = [];
   let depth = 0;
   let from = 0;

@@ -173,7 +173,10 @@ describe('a reference', () => {
     ['if (b) then string(b) else string(a)', []],
     ["concat(string(b) = string(c), '')", []],
     ['string(attribute(b))', []],
-    ['count(b)', ['b']],
+    ['count(b)', []],
+    ['exists(b)', []],
+    ['string(not(b))', []],
+    ['concat(count(b), c)', ['c']],
   ])('%s: a path that a function is given, of which no record has a node', async (reference, expected) => {
     const document = '<r n="1"><x><a>1</a>t</x><x/></r>';
     // Read as a stream, and with the whole document.
