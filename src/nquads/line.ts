@@ -280,11 +280,10 @@ export class LineReader {
     const bytes = this.#bytes;
     let end = from;
     while (((KINDS[bytes[end] as number] as number) & IN_TAG) !== 0) end++;
-    if (end === from) throw new NotNQuads(end, 'a language tag');
     // What goes on with another character, as in `en_US`, is no tag as a whole.
     while (!ENDS_TAG.has(bytes[end] as number)) end++;
     const tag = this.#text.slice(from, end);
-    if (tag.includes('--')) this.#reject({ ...RDF_1_2, message: 'A literal with a base direction is a term of RDF 1.2' }, from);
+    if (/[^-]--[A-Za-z]/.test(tag)) this.#reject({ ...RDF_1_2, message: 'A literal with a base direction is a term of RDF 1.2' }, from);
     else if (!isLanguageTag(tag))
       this.#reject({ message: `${excerpt(fromBytes(tag))} is not a language tag`, at: 0, hint: LANGUAGE_HINT }, from);
     this.#term = tag;

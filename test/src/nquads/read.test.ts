@@ -170,6 +170,9 @@ describe('rejected', () => {
     ['an escape with too few digits', `${S} ${P} "\\u12" .`, 'no escape', 27],
     ['a language tag that is too long', `${S} ${P} "x"@abcdefghi .`, 'not a language tag', 30],
     ['a language tag that ends in a hyphen', `${S} ${P} "x"@en- .`, 'not a language tag', 30],
+    ['an empty language tag', `${S} ${P} "x"@ .`, '"" is not a language tag', 30],
+    ['a language tag that is a number', `${S} ${P} "x"@1 .`, '"1" is not a language tag', 30],
+    ['a language tag that ends in two hyphens', `${S} ${P} "x"@en-- .`, '"en--" is not a language tag', 30],
     ['rdf:langString without a language', `${S} ${P} "x"^^<${RDF}langString> .`, 'has no language', 31],
     ['a label that is none', `_:-a ${P} ${O} .`, 'no label', 2],
     ['a base direction', `${S} ${P} "x"@en--ltr .`, 'RDF 1.2', 30],
@@ -243,7 +246,6 @@ describe('malformed', () => {
     ['a literal that is not closed', `${S} ${P} "x .\n`, 'the quote that closes'],
     ['a literal that the line end interrupts', `${S} ${P} "x\ny" .\n`, 'the quote that closes'],
     ['a backslash at the end of the line', `${S} ${P} "x\\\n" .\n`, 'the quote that closes'],
-    ['an empty language tag', `${S} ${P} "x"@ .\n`, 'a language tag'],
     ['a datatype that is missing', `${S} ${P} "x"^^xsd:int .\n`, 'a datatype'],
     ['an empty label', `_: ${P} ${O} .\n`, 'the label'],
     ['Turtle', `@prefix e: <http://e/> .\n`, 'a subject'],
@@ -318,6 +320,11 @@ describe('bad lines that are rejected', () => {
   test('a language tag with an underscore is named', async () => {
     const { rejected } = await read(`${S} ${P} "x"@en_US .\n`);
     expect(rejected[0]?.fault).toMatchObject({ message: '"en_US" is not a language tag', hint: expect.stringContaining('"pt-BR"') });
+  });
+
+  test.each(['', '1', 'en-', 'en--'])('a first and only line with the language tag "%s"', async (tag) => {
+    const { statements, rejected } = await read(`${S} ${P} "x"@${tag} .\n`, { rejectsLines: true });
+    expect([statements, rejected.map(({ fault }) => fault.message)]).toEqual([[], [`"${tag}" is not a language tag`]]);
   });
 
   test('a last line that is bad before its end is rejected, one that is cut off is a fault', async () => {
