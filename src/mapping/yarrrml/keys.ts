@@ -164,6 +164,7 @@ function reportUnknownKey(report: Report, key: string, origin: Origin, place: Pl
   const elsewhere = Object.keys(PLACES).filter((other) => Object.hasOwn(PLACES[other as Place], key));
   const hint =
     (OF_RML.has(key) && Object.hasOwn(known, 'value') ? VALUE_HINT : undefined) ??
+    (key === 'lang' && Object.hasOwn(known, 'language') ? 'did you mean language?' : undefined) ??
     didYouMean(key, Object.keys(known)) ??
     (elsewhere.length > 0
       ? `it belongs on ${withArticle(elsewhere[0] as Place)}`

@@ -46,8 +46,13 @@ const OF_XSD: ReadonlySet<string> = new Set(
   'anyURI boolean date dateTime decimal double float gYear int integer long nonNegativeInteger string time'.split(' '),
 );
 
+/** `en-lang`, `en~lng`: nearly the suffix of a language. A prefixed name has a colon. */
+const NEARLY_LANGUAGE = /^([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*?)(?:[-_@]lang|~(?!iri$)[A-Za-z]*)$/;
+
 /** For a text that is no datatype. */
 function datatypeHint(text: string): string | undefined {
+  const language = NEARLY_LANGUAGE.exec(text)?.[1];
+  if (language !== undefined) return `a language ends with ~lang: ${language}~lang`;
   if (Object.hasOwn(TERM_TYPES, text)) return `a type is written type: ${text}${text === 'iri' ? ', or with the value: $(…)~iri' : ''}`;
   return OF_XSD.has(text) ? `write xsd:${text}` : undefined;
 }
