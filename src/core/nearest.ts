@@ -33,6 +33,15 @@ export function didYouMean(word: string, candidates: Iterable<string>, part?: (n
   return `did you mean ${names.length > 0 ? `${names.join(', ')} or ` : ''}${last}?`;
 }
 
+/** For a column in the brackets that a template has around it, such as `{n}`, `(n)` or `%(n)`: how to write it. */
+export function withoutBrackets(reference: string, columns: readonly string[]): string | undefined {
+  const name = /^[$%]?(?:\{(.*)\}|\((.*)\))$/s
+    .exec(reference)
+    ?.slice(1)
+    .find((one) => one !== undefined);
+  return name !== undefined && columns.includes(name) ? `Write ${name}, without brackets around it` : undefined;
+}
+
 /** Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b` (optimal string alignment). */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];

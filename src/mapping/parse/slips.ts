@@ -4,7 +4,7 @@
  * Prefixed names where it replaces no prefix, in quotes and in angle brackets: `"ex:A"` and `<ex:A>` are an IRI of the scheme `ex`, which is
  * hardly what the author of `@prefix ex:` means. References as other languages write them: `$(id)` of YARRRML, `${id}` of shells and scripts,
  * `{id}` in a constant,
- * and `$id`, `%id%`, `[id]` and `:id` in a template without references.
+ * `%(id)` of format strings, and `$id`, `%id%`, `[id]` and `:id` in a template without references.
  */
 
 import type { Report } from '../model/diagnostics.ts';
@@ -128,11 +128,12 @@ export function checkForeignReferences({ report }: Context, expression: Constant
   const isTemplate = expression.kind === 'template';
   const text = isTemplate ? expressionText(expression) : expression.term.value;
   const shown = `the ${expression.kind} ${JSON.stringify(text)}`;
-  const [found, name] = /\$\(([^()]+)\)/.exec(text) ?? [];
+  const [found, ofYarrrml, ofFormat] = /\$\(([^()]+)\)|(?<!\d\s*)%\(([\p{L}_][\p{L}\p{N}_]*)\)/u.exec(text) ?? [];
   if (found !== undefined) {
+    const name = ofYarrrml ?? ofFormat;
     const refers = isTemplate && expression.parts.some(({ kind }) => kind === 'reference');
     if (!isIri && refers) return;
-    const message = `${shown} holds ${found}, a reference of YARRRML, which is a text in RML: every record gets it as it stands`;
+    const message = `${shown} holds ${found}, ${ofYarrrml === undefined ? '' : 'a reference of YARRRML, '}which is a text in RML: every record gets it as it stands`;
     const hint = `write ${isTemplate ? '' : 'a template, with '}{${name}}${isTemplate ? '' : ' as the reference'}`;
     if (isIri && isTemplate && !refers) report.error('text-for-reference', origin, message, hint);
     else report.warning('text-for-reference', origin, message, hint);

@@ -139,14 +139,16 @@ export function writeValue(scope: Scope, node: Subject, text: string, origin: Or
 /** Of the texts that begin so, hardly one is meant as it stands. */
 const JSON_PATH = /^\$(?:\.[\p{L}_*.['"@]|\[)/u;
 /** References of shells, scripts and RML: all of a text, or a step of an IRI. */
-const FOREIGN = /^(?:\$([\p{L}_][\p{L}\p{N}_]*)|\$?\{([^{}\s]+)\})$/u;
-const FOREIGN_IN_IRI = /[/:#=]\$([\p{L}_][\p{L}\p{N}_]*)/u;
+const FOREIGN = /^(?:\$([\p{L}_][\p{L}\p{N}_]*)|\$?\{([^{}\s]+)\}|%\(([^()\s]+)\))$/u;
+const FOREIGN_IN_IRI = /[/:#=](?:\$([\p{L}_][\p{L}\p{N}_]*)|%\(([^()\s]+)\))/u;
 
 /** The reference that a constant seems to mean, in the syntax of another language. */
 function referenceMeant(text: string, isIri: boolean): string | undefined {
   if (JSON_PATH.test(text)) return text;
-  const [, word, braced] = (isIri ? FOREIGN_IN_IRI : FOREIGN).exec(text) ?? [];
-  return word ?? braced;
+  return (isIri ? FOREIGN_IN_IRI : FOREIGN)
+    .exec(text)
+    ?.slice(1)
+    .find((name) => name !== undefined);
 }
 
 function checkIri(report: Report, text: string, origin: Origin): boolean {

@@ -1,7 +1,7 @@
 /** Finds the column that a reference names, in the header of delimited text. */
 import { describeFault, Fault, type FaultPlace } from '../../core/fault.ts';
 import { type CsvColumn, type CsvDialect, DEFAULT_DELIMITER } from '../../core/input/csv-dialect.ts';
-import { nearest } from '../../core/nearest.ts';
+import { nearest, withoutBrackets } from '../../core/nearest.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import { describedBy } from './described.ts';
 
@@ -96,6 +96,8 @@ function columnHint(reference: string, names: readonly string[], dialect: CsvDia
     const escaped = cut.replace(/[\\()]/g, '\\$&');
     return `The header has the column ${quoted(cut)}: in YARRRML, a ) within a reference is \\): $(${escaped})`;
   }
+  const bare = withoutBrackets(reference, names);
+  if (bare !== undefined) return bare;
   const near = nearest(reference, names);
   return near.length > 0 ? `Did you mean ${near.map(quoted).join(' or ')}?` : `The columns are ${names.map(quoted).join(', ')}.`;
 }

@@ -1,6 +1,6 @@
 /** SQL identifiers: how each product quotes, folds and matches them. */
 import { excerpt, Fault } from '../../core/fault.ts';
-import { didYouMean } from '../../core/nearest.ts';
+import { didYouMean, withoutBrackets } from '../../core/nearest.ts';
 import type { Column, Product } from '../database.ts';
 import { DIALECTS } from '../dialects/dialects.ts';
 
@@ -105,6 +105,8 @@ export function suggestColumns(columns: readonly Pick<Column, 'name'>[], referen
     return `${folds}${folds === '' ? 'Write' : 'write'} ${quote(otherCase, product)} for the column ${otherCase}`;
   }
   const names = columns.map(({ name }) => name);
+  const bare = withoutBrackets(reference, names);
+  if (bare !== undefined) return bare;
   const near = didYouMean(word, names);
   if (near !== undefined) return `D${near.slice(1)}`;
   const listed = names.slice(0, LISTED).join(', ');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { didYouMean, editDistance, nearest } from '../../../src/core/nearest.ts';
+import { didYouMean, editDistance, nearest, withoutBrackets } from '../../../src/core/nearest.ts';
 
 describe('nearest', () => {
   test.each([
@@ -41,4 +41,13 @@ describe('nearest', () => {
   ])('distance of %p and %p', (a, b, distance) => {
     expect(editDistance(a, b)).toBe(distance);
   });
+});
+
+test.each(['{n}', '(n)', '$(n)', '%(n)', '${n}'])('%s is the column n in brackets', (reference) => {
+  expect(withoutBrackets(reference, ['m', 'n'])).toBe('Write n, without brackets around it');
+  expect(withoutBrackets(reference, ['m'])).toBeUndefined();
+});
+
+test.each(['n', '{n', '{n)', '(n) '])('%s is no column in brackets', (reference) => {
+  expect(withoutBrackets(reference, ['n'])).toBeUndefined();
 });

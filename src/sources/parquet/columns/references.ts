@@ -3,7 +3,7 @@
  * `$['unit price']`.
  */
 import { Fault, type FaultPlace } from '../../../core/fault.ts';
-import { nearest } from '../../../core/nearest.ts';
+import { nearest, withoutBrackets } from '../../../core/nearest.ts';
 import { fromBytes, toBytes } from '../../../core/text.ts';
 import type { Query, Segment } from '../../../paths/json/model.ts';
 import type { LeafNode, Schema, SchemaNode } from './schema.ts';
@@ -54,6 +54,6 @@ function noColumn(name: string, columns: ReadonlyMap<string, SchemaNode>, place:
     return new Fault('mapping/reference', `${JSON.stringify(name)} does not begin with the name of a column`, { place, hint: list });
   return new Fault('mapping/reference', `There is no column ${JSON.stringify(name)}`, {
     place,
-    hint: near.length > 0 ? `Did you mean ${near.join(' or ')}?` : list,
+    hint: withoutBrackets(name, names) ?? (near.length > 0 ? `Did you mean ${near.join(' or ')}?` : list),
   });
 }
