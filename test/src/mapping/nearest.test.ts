@@ -43,7 +43,7 @@ describe('nearest', () => {
   });
 });
 
-test.each(['{n}', '(n)', '$(n)', '%(n)', '${n}'])('%s is the column n in brackets', (reference) => {
+test.each(['{n}', '(n)', '$(n)', '%(n)', '%{n}'])('%s is the column n in brackets', (reference) => {
   expect(withoutBrackets(reference, ['m', 'n'])).toBe('Write n, without brackets around it');
   expect(withoutBrackets(reference, ['m'])).toBeUndefined();
 });
