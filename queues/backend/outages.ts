@@ -32,7 +32,7 @@ export function watchErrors(ping: () => Promise<void>, logger: Logger): QueueErr
     logger.warn(refusal === undefined ? { error, what } : { reason: refusal.message, what }, 'queue error');
   };
 
-  /** An error while the queue answers is one of its own. */
+  /** An error while the queue answers is no outage. */
   const ask = async (error: Error, what: string): Promise<void> => {
     const since = Date.now();
     const why = await reasonOf(ping);

@@ -119,7 +119,7 @@ async function threadsOf(request: RunRequest, prepared: PreparedRun, hooks: RunH
   return slice === undefined && threads > 1 && !isOrdered ? startThreads({ ...request, threads }, prepared, hooks) : undefined;
 }
 
-/** Each thread has tables of its own, in which functions look values up: there are as many as have a quarter of the memory for them. */
+/** Each thread holds the tables in which functions look values up: there are as many threads as have room for them in a quarter of the memory. */
 const threadsFor = ({ threads, memoryBudgetBytes }: RunRequest, tableBytes: number): number =>
   tableBytes === 0 ? threads : Math.max(1, Math.min(threads, Math.floor((memoryBudgetBytes * TABLE_SHARE) / tableBytes)));
 

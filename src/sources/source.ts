@@ -60,7 +60,7 @@ export interface CommonOptions {
   readonly dialect: 'rml' | 'legacy';
   /** Lexical values that mean null (rml:null), in addition to missing nodes, JSON null and, in CSV, the nulls of `CsvDialect`. */
   readonly nulls: readonly string[];
-  /** Records are handed over with each piece of the document that has come, and not only when they are many: somebody waits for the first ones. */
+  /** Records are handed over with each piece of the document that has come, and not only when they are many: the first ones are waited for. */
   readonly promptly?: boolean;
   /** Maximum size in bytes of a single record, field or text. */
   readonly maxRecordBytes: number;

@@ -144,7 +144,7 @@ export class ThreadPool {
     await Promise.all([...this.threads].map((thread) => this.terminate(thread)));
   }
 
-  /** The thread takes no task any more. Resolves when it has ended. */
+  /** Lets the thread take no task. Resolves when it has ended. */
   private async terminate(thread: PoolThread): Promise<void> {
     this.threads.delete(thread);
     await thread.worker.terminate();

@@ -20,7 +20,7 @@ export const lockOf = ({ attemptsStarted, stalledCounter }: Pick<Job, 'attemptsS
 
 export interface JobChanges {
   /**
-   * Adds fields to the data of a job, or replaces them. Other fields stay as they are, whoever changes them meanwhile. With `lock`, only
+   * Adds fields to the data of a job, or replaces them. Other fields keep what is written to them meanwhile. With `lock`, only
    * while it is held. Resolves to whether it was done.
    */
   amend(queue: string, id: string, fields: object, lock?: Lock): Promise<boolean>;

@@ -49,7 +49,7 @@ export const lookUpsIn = (tableOf: FindTable): readonly FunctionDefinition[] => 
   }),
 ];
 
-/** The file of the examples. A run has tables of its own. */
+/** The file of the examples. A run has the tables of its mapping. */
 function exampleTable(file: string, from: number, to: number): Table {
   if (file !== 'reviews.csv') throw new DataError('The file is read in a run alone');
   const rows = ['0 bad', '1 poor', '2 good', '3 excellent'].map((row) => row.split(' '));

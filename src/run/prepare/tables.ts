@@ -31,7 +31,7 @@ export interface LoadedTables extends CustomFunctions {
   readonly warnings: readonly string[];
 }
 
-/** Where the tables are, in the order in which they are read; a file may come again for other columns. */
+/** Where the tables are, in the order in which they are read; one file may have several tables, for other columns. */
 export const locateTables = (tables: readonly LookUpTable[], request: RunRequest): readonly WantedTable[] =>
   tables.map((table) => ({ ...table, url: locateSource(table.file, request) }));
 
