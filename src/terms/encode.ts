@@ -283,8 +283,8 @@ const mapped =
 
 /** A literal whose text after the value, from the closing quote, is the same for every record. */
 function literal(expression: Expression, rows: Accessors, end: string, escape = escapeLiteral): CompiledTerm {
-  const { before, after, text } = compileExpression(expression, rows, escape);
-  return { before: `"${escapeLiteral(before)}`, after: escapeLiteral(after) + end, text, constant: undefined };
+  const { before, after, text } = compileExpression(expression, rows, escape, escapeLiteral);
+  return { before: `"${before}`, after: after + end, text, constant: undefined };
 }
 
 /**

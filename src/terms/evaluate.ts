@@ -199,11 +199,19 @@ export interface Pieces {
   readonly text: TextOf;
 }
 
-/** An expression as text. The constant ends of a template are in `before` and `after`. Values pass through `encode`, constant parts do not. */
-export function compileExpression(expression: Expression, rows: Accessors, encode: Encode): Pieces {
+/**
+ * An expression as text. The constant ends of a template are in `before` and `after`. Values pass through `encode`, constant parts through
+ * `constants`.
+ */
+export function compileExpression(
+  expression: Expression,
+  rows: Accessors,
+  encode: Encode,
+  constants: (text: string) => string = identity,
+): Pieces {
   switch (expression.kind) {
     case 'constant':
-      return { before: toBytes(expression.text), after: '', text: () => '' };
+      return { before: constants(toBytes(expression.text)), after: '', text: () => '' };
     case 'read':
     case 'cell':
       return { before: '', after: '', text: textOf(accessorOf(expression, rows), encode, rows) };
@@ -221,11 +229,11 @@ export function compileExpression(expression: Expression, rows: Accessors, encod
       };
     }
     case 'template':
-      return compileTemplate(expression, rows, encode);
+      return compileTemplate(expression, rows, encode, constants);
     case 'call':
       return { before: '', after: '', text: textOf(compileValues(expression, rows), encode, rows) };
     case 'conditional': {
-      const { before, after, text } = compileExpression(expression.value, rows, encode);
+      const { before, after, text } = compileExpression(expression.value, rows, encode, constants);
       return { before, after, text: onlyIf(compileCondition(expression.condition, rows), text) };
     }
   }
@@ -322,12 +330,12 @@ const onlyIf =
   (row: unknown, position: number): T | null =>
     holds(row, position) ? then(row, position) : null;
 
-function compileTemplate(expression: Extract<Expression, { kind: 'template' }>, rows: Accessors, encode: Encode): Pieces {
+function compileTemplate(expression: Template, rows: Accessors, encode: Encode, constants: (text: string) => string): Pieces {
   // Alternates constant text and references: texts[0] ref[0] texts[1] ref[1] … texts[n].
   const texts: string[] = [''];
   const reads: Leaf[] = [];
   for (const part of expression.parts) {
-    if (typeof part === 'string') texts[texts.length - 1] += toBytes(part);
+    if (typeof part === 'string') texts[texts.length - 1] += constants(toBytes(part));
     else {
       reads.push(part);
       texts.push('');
