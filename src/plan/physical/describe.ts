@@ -91,6 +91,7 @@ function describeProvided({ partitioning, order, readsPosition, deterministic, u
 
 const TOGETHER: Readonly<Record<NonNullable<Required['together']>, string>> = {
   all: 'all rows',
+  pair: 'equal pairs',
   statement: 'equal statements',
   subject: 'equal subjects',
   head: 'equal heads',
@@ -136,6 +137,7 @@ const REASONS: Readonly<Record<Reason, string>> = {
   'late build side': 'is made at the end: its build side is read with its own rows, or behind them',
   'all pairs': 'has no condition, and how many pairs it makes is told of the whole run',
   collection: 'adds rows to one collection, in their order',
+  pairs: 'makes pairs of rows, which the database gives once for a query, and not for several',
   repeats: 'compares statements of a table, and no key tells that two parts make none in common',
   reifier: 'compares reifiers, and parts do not share them',
   target: 'writes a logical target, which is one file',

@@ -27,6 +27,7 @@ export type Reason =
   | 'late build side'
   | 'all pairs'
   | 'collection'
+  | 'pairs'
   | 'repeats'
   | 'reifier'
   | 'target';
@@ -62,6 +63,8 @@ function reasonOf(node: Node, required: Required, input: Provided, parts: PartsI
       return 'order';
     case 'head':
       return 'collection';
+    case 'pair':
+      return 'pairs';
     case 'subject':
       return parts === 'threads' || isExchanged || input.subjectTellsRow ? undefined : 'repeats';
     case 'statement':

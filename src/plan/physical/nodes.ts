@@ -114,7 +114,7 @@ export interface Provided {
 /** What a node needs of an input. */
 export interface Required {
   /** Rows that are equal in this must meet in one state. undefined: each is taken by itself. */
-  readonly together: 'all' | 'statement' | 'subject' | 'head' | 'reifier' | 'values' | undefined;
+  readonly together: 'all' | 'pair' | 'statement' | 'subject' | 'head' | 'reifier' | 'values' | undefined;
   /** Whether rows must come in the order of the records. */
   readonly ordered: boolean;
   /** Whether all rows must be there before the first one of the first input. */

@@ -11,7 +11,7 @@ import {
   leavesOfTerm,
   spansRows,
 } from '../expressions.ts';
-import type { RulePlan } from '../plan.ts';
+import { isOfPairs, type RulePlan } from '../plan.ts';
 import type { Node, NodeState, Provided, Required } from './nodes.ts';
 
 /** @param inputs what the inputs of the node provide, in their order */
@@ -79,6 +79,11 @@ export function requires(node: Node): readonly Required[] {
       return [{ ...NOTHING, together: 'all', ordered: true }];
     case 'join':
       return [NOTHING, { ...NOTHING, complete: true }];
+    case 'encode': {
+      const { map, unique, identifiesRow } = node.map;
+      // A database gives each pair once for a query, and not for several of them: children that differ in what nothing reads make equal pairs.
+      return [{ ...NOTHING, together: unique && !identifiesRow && isOfPairs(map) ? 'pair' : undefined }];
+    }
     case 'check':
       return [{ ...NOTHING, together: node.check.kind === 'unique' ? 'values' : undefined }];
     case 'gather':

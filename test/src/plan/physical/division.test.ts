@@ -1,6 +1,7 @@
 /** Why records are not divided, as `explain` says it. */
 import { describe, expect, test } from '@jest/globals';
 import { readMapping } from '../../../../src/mapping/parse/read.ts';
+import { type CatalogueMetadata, NO_METADATA } from '../../../../src/plan/catalogue-metadata.ts';
 import { explainPlan } from '../../../../src/plan/explain.ts';
 
 const PREFIXES = '@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/ns#> . @base <http://example.com/mapping/> .\n';
@@ -16,14 +17,14 @@ const value = 'rml:predicateObjectMap [ rml:predicate ex:v ; rml:objectMap [ rml
 const list = (head: string) =>
   `rml:predicateObjectMap [ rml:predicate ex:l ; rml:objectMap [ rml:gather ( [ rml:reference "v" ] ) ; rml:gatherAs rdf:List ${head} ] ]`;
 
-async function divisions(text: string): Promise<string> {
+async function divisions(text: string, facts: CatalogueMetadata = NO_METADATA): Promise<string> {
   const prefixes = `${PREFIXES}@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n`;
   const { mapping, diagnostics } = await readMapping([{ name: 'm.ttl', text: prefixes + text }], { baseIri: 'http://e/' });
   expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
-  const lines = explainPlan(mapping).split('\n');
+  const lines = explainPlan(mapping, 'http://e/', facts).split('\n');
   // The number of a node is not what is told of it.
   return lines
-    .filter((line) => /^ {2}(threads|workers) |^ {4}\d+ (reads|needs|is made|has no|adds|compares|writes)|^ {4}its scans/.test(line))
+    .filter((line) => /^ {2}(threads|workers) |^ {4}\d+ (reads|needs|is made|has no|adds|compares|makes|writes)|^ {4}its scans/.test(line))
     .map((line) => line.trim().replace(/^\d+ /, ''))
     .join('\n');
 }
@@ -31,6 +32,7 @@ async function divisions(text: string): Promise<string> {
 const DIVIDED = ['threads divide the records', 'workers divide the records'];
 const whole = (parts: string, ...reasons: string[]) => [`${parts} do not divide the records:`, ...reasons];
 const SCANS = 'its scans make equal statements, or join each other, and workers divide the records of one scan';
+const PAIRS = 'makes pairs of rows, which the database gives once for a query, and not for several';
 const SIDE = 'needs all rows of its build side, which parts do not share';
 
 describe('records of', () => {
@@ -79,5 +81,26 @@ describe('records of', () => {
     ],
   ])('%s', async (_, mapping, expected) => {
     expect((await divisions(mapping)).split('\n')).toEqual(expected);
+  });
+
+  test.each([
+    ['pairs that a database makes, if no key names the child', false, ['threads', 'workers'].flatMap((parts) => whole(parts, PAIRS))],
+    ['pairs that a database makes of children with a key', true, DIVIDED],
+  ])('%s', async (_, identifiesRow, expected) => {
+    const facts: CatalogueMetadata = {
+      ...NO_METADATA,
+      isSingle: () => true,
+      isAlwaysValid: () => true,
+      canJoin: () => true,
+      areDistinct: () => true,
+      identifiesRow: () => identifiesRow,
+    };
+    const table = (name: string, rest: string) =>
+      `<#${name}> rr:logicalTable [ rr:tableName "${name}" ] ; rr:subjectMap [ rr:template "http://${name}/{${name}}" ] ${rest} .\n`;
+    const join =
+      '; rr:predicateObjectMap [ rr:predicate ex:to ; rr:objectMap [ rr:parentTriplesMap <#p> ; rr:joinCondition [ rr:child "k" ; rr:parent "k" ] ] ]';
+    const text = `@prefix rr: <http://www.w3.org/ns/r2rml#> .\n${table('c', join)}${table('p', '')}`;
+    // The parents have nothing to state.
+    expect((await divisions(text, facts)).split('\n')).toEqual([...expected, ...DIVIDED]);
   });
 });
