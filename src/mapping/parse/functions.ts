@@ -90,7 +90,7 @@ function executionOf(context: Context, origin: Origin, iri: string, inputs: read
   return { origin, function: iri, deterministic, inputs: definition === undefined ? inputs : withTables(definition, inputs) };
 }
 
-/** Adds the table to the input that names its file. What is no constant, or missing, is told by `checkCall`. */
+/** Adds the table to the input that names its file. `checkCall` reports an argument that is missing or no constant. */
 function withTables(definition: FunctionDefinition, inputs: readonly FunctionInput[]): readonly FunctionInput[] {
   const { parameterOf } = functionLibrary();
   const parts = new Map(

@@ -135,7 +135,7 @@ const REASONS: Readonly<Record<Reason, string>> = {
   order: 'needs all rows in one place',
   'build side': 'needs all rows of its build side, which parts do not share',
   'late build side': 'is made at the end: its build side is read with its own rows, or behind them',
-  'all pairs': 'has no condition, and how many pairs it makes is told of the whole run',
+  'all pairs': 'has no condition, and the run reports how many pairs it makes as a whole',
   collection: 'adds rows to one collection, in their order',
   pairs: 'makes pairs of rows, which the database gives once for a query, and not for several',
   repeats: 'compares statements of a table, and no key tells that two parts make none in common',

@@ -54,7 +54,7 @@ function reasonOf(node: Node, required: Required, input: Provided, parts: PartsI
   if (required.complete && node.kind === 'join') {
     if (parts === 'workers' || node.gives !== 'objects') return 'build side';
     if (node.deferred) return 'late build side';
-    // How many pairs a join without conditions has is told of the whole run.
+    // The run reports how many pairs a join without conditions makes as a whole.
     return node.operator.on.length === 0 ? 'all pairs' : undefined;
   }
   switch (required.together) {

@@ -65,7 +65,7 @@ export function provides(node: Node, inputs: readonly Provided[]): Provided {
     case 'output':
       return merged(inputs);
     case 'check': {
-      // A promise that is broken is told with the position of the record.
+      // The message of a broken promise has the position of the record.
       const { fields, origin, position } = node.check;
       return reading(first, [...fields.flatMap(({ value }) => leavesOf(value)), { kind: 'cell', origin, column: position }], []);
     }

@@ -16,8 +16,8 @@ const MOST_END_BYTES = END_BYTES + 0xffff;
 const MOST_DIRECTORY_BYTES = 1 << 20;
 
 /**
- * The files of an archive, without directories and attributes. undefined: the directory is not found, or is too large; whoever reads the
- * archive from its beginning tells why.
+ * The files of an archive, without directories and attributes. undefined: the directory is not found, or is too large; the
+ * reader of the archive from its beginning says why.
  *
  * @param read the bytes [from, to)
  */

@@ -22,7 +22,7 @@ async function divisions(text: string, facts: CatalogueMetadata = NO_METADATA): 
   const { mapping, diagnostics } = await readMapping([{ name: 'm.ttl', text: prefixes + text }], { baseIri: 'http://e/' });
   expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
   const lines = explainPlan(mapping, 'http://e/', facts).split('\n');
-  // The number of a node is not what is told of it.
+  // Without the numbers of nodes.
   return lines
     .filter((line) => /^ {2}(threads|workers) |^ {4}\d+ (reads|needs|is made|has no|adds|compares|makes|writes)|^ {4}its scans/.test(line))
     .map((line) => line.trim().replace(/^\d+ /, ''))
