@@ -21,26 +21,26 @@ import {
   tokensOf,
 } from '../../terms/collections.ts';
 import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
+import type { Ending } from '../compile/deferred-objects.ts';
 import { Ends } from '../compile/ends.ts';
 import type { OutputText, StatementOwner } from '../compile/output.ts';
+import { mustWait, type PlannedJoin, ProbeSide } from '../compile/probe-side.ts';
 import type { Made as MadeStatements, RowCollects, RunState } from '../compile/program.ts';
-import { compileAffixes, compileKeys } from '../compile/rule.ts';
-import { distinct, listOf, PIECE_STATEMENTS } from '../compile/texts.ts';
+import { compileAffixes } from '../compile/rule.ts';
+import { listOf, PIECE_STATEMENTS } from '../compile/texts.ts';
+import { LineSorter } from '../distinct/line-sorter.ts';
 import type { SpillSpace } from '../distinct/spill.ts';
 import { JoinCount } from '../join/counts.ts';
-import { type Multimap, type PairingMemory, pairTexts } from '../join/join.ts';
+import type { Multimap, PairingMemory } from '../join/join.ts';
 import { unpackRow } from '../join/packed-row.ts';
-import { LineSorter } from './line-sorter.ts';
 import type { Numbering } from './numbering.ts';
 import { statementsOf } from './statements.ts';
 
 /** What collections share with the rest of a run. */
-export interface CollectState extends Pick<RunState, 'budget' | 'joinIndexes' | 'complete' | 'openMultimap' | 'outputs'> {
+export interface CollectState extends Pick<RunState, 'budget' | 'joinIndexes' | 'openMultimap' | 'outputs' | 'endings'> {
   readonly space: SpillSpace;
   /** By output. */
   readonly numberings: readonly Numbering[];
-  /** Programs with something to state at the end, in their order. */
-  readonly waiting: CollectProgram[];
 }
 
 /** One collection of the triples map. */
@@ -70,11 +70,8 @@ interface WaitingRule {
 
 /** A join that finds members at the end. */
 interface WaitingJoin {
-  readonly count: JoinCount;
-  readonly join: number;
-  readonly keys: TextOf;
-  readonly children: Multimap;
-  texts: Text;
+  readonly probe: ProbeSide;
+  keys: Text;
 }
 
 /** What is stored of a row: its subjects, the text around the head in each waiting statement, and its collections. */
@@ -90,7 +87,7 @@ const NOTHING: Made = { heads: [], collections: [] };
 const ROW = '0';
 const MEMBER = '1';
 
-export class CollectProgram implements RowCollects {
+export class CollectProgram implements RowCollects, Ending {
   readonly rows: Accessors;
   readonly #state: CollectState;
   readonly #owner: StatementOwner;
@@ -121,25 +118,22 @@ export class CollectProgram implements RowCollects {
     this.#subject = this.#parts.find(({ plan }) => subject.kind === 'head' && subject.collection === plan.collection);
     this.#sorter = new LineSorter(state.budget, state.space);
     this.rows = { ...rows, heads: (collection) => this.#headsOf(collection) ?? rows.heads(collection) };
-    if (this.#parts.some(({ stored }) => stored)) state.waiting.push(this);
+    if (this.#parts.some(({ stored }) => stored)) state.endings.push(this);
   }
 
   #partOf(plan: CollectPlan, rows: Accessors): Part {
     const { collection, places, joins } = plan;
-    const { complete, joinIndexes } = this.#state;
-    const waits = joins.some(({ join, deferred }) => deferred || !complete.has(join) || joinIndexes[join]?.spilled === true);
+    const waits = joins.some((join) => mustWait(join, this.#state));
     const joined = (operator: Join): TokensOf => {
-      const { join } = joins.find((one) => one.operator === operator) as CollectPlan['joins'][number];
-      const keys = compileKeys(
-        operator.on.map(({ left }) => left),
-        rows,
-      );
-      const index = joinIndexes[join] as Multimap;
-      const count = new JoinCount(operator, this.#name, index);
+      const planned = joins.find((one) => one.operator === operator) as PlannedJoin;
+      const count = new JoinCount(operator, this.#name, this.#state.joinIndexes[planned.join] as Multimap);
+      const probe = new ProbeSide(planned, rows, this.#state, count, waits);
       if (operator.on.length > 0) this.joins.push(count);
-      if (waits) this.#joins.push({ count, join, keys, children: this.#state.openMultimap(), texts: null });
+      if (waits) this.#joins.push({ probe, keys: null });
       else this.#probed.push(count);
-      return waits ? () => [] : probing(index, keys, count);
+      return waits
+        ? () => []
+        : (record, position) => textsIn(probe.find(probe.keys(record, position))).flatMap((row) => parentOf(row).tokens);
     };
     return {
       plan,
@@ -187,7 +181,7 @@ export class CollectProgram implements RowCollects {
     }
     for (const { ends } of this.#rules) ends.read(record, position);
     for (const count of this.#probed) count.settle();
-    for (const join of this.#joins) join.texts = distinct(join.keys(record, position));
+    for (const join of this.#joins) join.keys = join.probe.keys(record, position);
   }
 
   with(made: MadeStatements, subjects: readonly string[], position: number): MadeStatements {
@@ -236,10 +230,7 @@ export class CollectProgram implements RowCollects {
 
   #store(subjects: readonly string[], position: number): void {
     const place = this.#order(position);
-    for (const { count, children, texts } of this.#joins) {
-      if (texts !== null) count.add(undefined, 1);
-      for (const key of texts === null ? [] : listOf(texts)) children.add(key, place);
-    }
+    for (const { probe, keys } of this.#joins) if (keys !== null) probe.store(keys, place);
     const row: StoredRow = [
       this.#rules.length === 0 ? [] : subjects,
       this.#rules.map(({ ends }) => [textsIn(ends.lead), textsIn(ends.tail)]),
@@ -250,9 +241,8 @@ export class CollectProgram implements RowCollects {
 
   /** Writes the statements of all stored rows, in the order of the rows and in pieces. */
   async *finish(memory: PairingMemory): AsyncIterable<''> {
-    for (const [number, { join, children, count }] of this.#joins.entries()) {
-      const parents = this.#state.joinIndexes[join] as Multimap;
-      for await (const [place, found] of pairTexts(children, parents, memory, false, (key) => count.add(key, 0))) {
+    for (const [number, { probe }] of this.#joins.entries()) {
+      for await (const [place, found] of probe.pairs(memory)) {
         for (const parent of found) {
           const { order, tokens } = parentOf(parent);
           this.#sorter.add(`${place} ${MEMBER} ${String(number).padStart(4, '0')} ${order} ${JSON.stringify(tokens)}\n`);
@@ -262,9 +252,6 @@ export class CollectProgram implements RowCollects {
     }
     let row: StoredRow | undefined;
     let members: string[][] = [];
-    let before = '';
-    /** Joins in which the row has met a parent. */
-    const met = new Set<number>();
     for await (const batch of this.#sorter.sorted()) {
       for (const line of batch) {
         const [place, tag] = [line.slice(0, line.indexOf(' ')), line[line.indexOf(' ') + 1]];
@@ -273,18 +260,7 @@ export class CollectProgram implements RowCollects {
           if (row !== undefined) yield* this.#stored(row);
           row = JSON.parse(text) as StoredRow;
           members = this.#membersIn(row);
-          met.clear();
-        } else if (line !== before) {
-          // A row that meets a parent by several keys has it once.
-          const tokens = JSON.parse(text.slice(text.indexOf(' ', 5) + 1)) as string[];
-          const number = Number(text.slice(0, 4));
-          if (tokens.length > 0 && !met.has(number)) {
-            this.#joins[number]?.count.meet();
-            met.add(number);
-          }
-          (members[number] as string[]).push(...tokens);
-        }
-        before = line;
+        } else (members[Number(text.slice(0, 4))] as string[]).push(...(JSON.parse(text.slice(text.indexOf(' ', 5) + 1)) as string[]));
       }
     }
     if (row !== undefined) yield* this.#stored(row);
@@ -348,24 +324,5 @@ function* chain(made: MadeStatements, more: Iterable<''>): Generator<''> {
 /** A row of the parent: its place among the others, and its subjects. */
 function parentOf(text: string): { readonly order: string; readonly tokens: readonly string[] } {
   const [tokens, order] = unpackRow(text);
-  return { order: order as string, tokens: tokens === null ? [] : listOf(tokens as string | string[]) };
-}
-
-/** The subjects of the parents with the keys of a row, in the order of the parents. */
-function probing(index: Multimap, keys: TextOf, count: JoinCount): TokensOf {
-  return (record, position) => {
-    const texts = keys(record, position);
-    const tokens = texts === null ? [] : tokensIn(index, texts);
-    count.see(texts, textOf(tokens));
-    return tokens;
-  };
-}
-
-function tokensIn(index: Multimap, keys: string | readonly string[]): readonly string[] {
-  if (typeof keys === 'string') return textsIn(index.get(keys)).flatMap((text) => parentOf(text).tokens);
-  const found = new Set(keys.flatMap((key) => textsIn(index.get(key))));
-  return [...found]
-    .map(parentOf)
-    .sort((a, b) => (a.order < b.order ? -1 : 1))
-    .flatMap(({ tokens }) => tokens);
+  return { order: order as string, tokens: listOf(tokens as string | string[]) };
 }

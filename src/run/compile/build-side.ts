@@ -1,20 +1,20 @@
 /** The build side of a join, filled from the records of the parent. */
 import { Fault } from '../../core/fault.ts';
 import type { DatatypeCheck } from '../../mapping/model/model.ts';
-import type { MapInfo, Project } from '../../plan/algebra.ts';
+import type { MapInfo, Project, RowTerm } from '../../plan/algebra.ts';
 import { isTerm } from '../../plan/expressions.ts';
 import { compileTerm, compileWhole } from '../../terms/encode.ts';
 import { type Accessors, compileValues, type Text, type TextOf } from '../../terms/evaluate.ts';
 import type { Around, Multimap } from '../join/join.ts';
 import { packRow } from '../join/packed-row.ts';
 import { checked } from './flaws.ts';
-import { compileKeys } from './rule.ts';
+import { compileKeys } from './keys.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
 export class BuildSide {
   /** The triples map that reports invalid terms of the records; undefined: there are none. */
   readonly parent: MapInfo | undefined;
-  readonly #index: Multimap;
+  readonly index: Multimap;
   readonly #rows: TextOf;
   readonly #keys: TextOf;
   /** For the current record. */
@@ -24,7 +24,7 @@ export class BuildSide {
   constructor(project: Project, index: Multimap, records: Accessors, datatypeCheck: DatatypeCheck | undefined) {
     this.parent = project.map;
     const rows = project.map === undefined ? records : { ...records, ...checked(project.map, datatypeCheck) };
-    this.#index = index;
+    this.index = index;
     const { text, ...around } = compileRows(project, rows);
     this.#rows = text;
     index.around = around;
@@ -47,7 +47,7 @@ export class BuildSide {
     const [keys, rows] = [this.#keyTexts, this.#rowTexts];
     if (keys === null || rows === null) return undefined;
     if (typeof rows === 'string' && typeof keys === 'string') {
-      this.#index.add(keys, rows);
+      this.index.add(keys, rows);
       return undefined;
     }
     const pieces = this.#addInPieces(listOf(distinct(rows) as string), listOf(distinct(keys) as string));
@@ -58,7 +58,7 @@ export class BuildSide {
 
   *#addInPieces(rows: readonly string[], keys: readonly string[]): Iterable<''> {
     for (const row of rows) {
-      for (const key of keys) this.#index.add(key, row);
+      for (const key of keys) this.index.add(key, row);
       yield '';
     }
   }
@@ -73,11 +73,12 @@ export class BuildSide {
   }
 }
 
-/** The row of one term is the text of that term, without what is the same for all records. */
+/** The row of one term is the text of that term, without what is the same for all records. A record without the term has no row. */
 function compileRows({ columns, counts }: Project, rows: Accessors): Around & { readonly text: TextOf } {
   const [only] = columns;
-  if (columns.length === 1 && only !== undefined && isTerm(only.value) && !counts) {
-    const { before, after, text } = compileTerm(only.value, rows);
+  const isTermAlone = columns.length === 1 && only !== undefined && isTerm(only.value);
+  if (isTermAlone && !counts) {
+    const { before, after, text } = compileTerm(only.value as RowTerm, rows);
     return { before, after, text };
   }
   const cells = columns.map(({ value }) => (isTerm(value) ? compileWhole(value, rows) : compileValues(value, rows)));
@@ -86,6 +87,7 @@ function compileRows({ columns, counts }: Project, rows: Accessors): Around & { 
     after: '',
     text: (record, position) => {
       const made = cells.map((cell) => cell(record, position));
+      if (isTermAlone && made[0] === null) return null;
       return packRow(counts ? [...made, rows.order(position)] : made);
     },
   };

@@ -11,16 +11,18 @@ import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
 import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
 import type { KeySet } from '../checks/key-set.ts';
 import { KNOWN, type MemoryBudget, NEW, type StatementSet, type Subjects, UNDECIDED, type Verdict } from '../distinct/distinct.ts';
-import { DeferredCount, JoinCount } from '../join/counts.ts';
+import { JoinCount } from '../join/counts.ts';
 import type { Multimap } from '../join/join.ts';
-import { aroundOf, childrenOf, type DeferredJoin, Ends } from './ends.ts';
+import { DeferredObjects, type Ending } from './deferred-objects.ts';
+import { aroundOf, Ends } from './ends.ts';
 import { checked, Flaws, isReportedElsewhere } from './flaws.ts';
 import type { OutputPattern, OutputText, StatementOwner } from './output.ts';
-import { type CompiledRule, compileAffixes, compileKeys, compileRule, type ParentLists } from './rule.ts';
+import { type JoinState, ProbeSide } from './probe-side.ts';
+import { type CompiledRule, compileAffixes, compileRule, type ParentLists } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
 /** State shared by the programs of a run. */
-export interface RunState {
+export interface RunState extends JoinState {
   readonly functions: CustomFunctions | undefined;
   /** undefined: the default of each triples map's language. */
   readonly datatypeCheck: DatatypeCheck | undefined;
@@ -35,17 +37,12 @@ export interface RunState {
   readonly openSubjects: (plan: MapPlan, width: number) => Subjects;
   /** The statements of a triples map that its subjects alone do not decide on. */
   readonly openStatements: (plan: MapPlan) => StatementSet;
-  /** By join: subjects of the parent by key. */
-  readonly joinIndexes: readonly Multimap[];
   /** By check: the keys of a view that promises unique ones; undefined for the other checks. */
   readonly keys: readonly (KeySet | undefined)[];
-  /** Joins whose index holds all rows of its side. */
-  readonly complete: Set<number>;
-  readonly openMultimap: () => Multimap;
   /** Compiles what a triples map gathers. */
   readonly openCollects: (plan: MapPlan, rows: Accessors, owner: StatementOwner) => RowCollects;
-  /** Joins that are made after both sides are complete. */
-  readonly deferred: DeferredJoin[];
+  /** What is made after all scans: objects and members that joins find then, and what else collections keep until then. */
+  readonly endings: Ending[];
   /** By number: that of the run, and those of the targets. */
   readonly outputs: readonly OutputText[];
   /** Receives lines that no table could decide, with the marks of their outputs. */
@@ -87,19 +84,6 @@ const WAITING_CHARACTERS = 1 << 16;
 type Seen = Verdict | typeof UNWATCHED;
 const UNWATCHED = -1;
 
-/** A rule whose join is deferred until both sides are complete. */
-interface DeferredRule {
-  readonly join: DeferredJoin;
-  readonly keys: TextOf;
-  /** Index of the key among the values remembered per subject; -1: not remembered. */
-  readonly slot: number;
-  /** Where predicate and graph are constant, a known subject adds nothing: all of its records have the same key. */
-  readonly keyed: boolean;
-  readonly ends: Ends;
-  /** undefined: its rows without a partner are not counted. */
-  readonly count: DeferredCount | undefined;
-}
-
 /** A rule with a pattern, or with `ends` that are evaluated per record. */
 interface Rule extends Omit<CompiledRule, 'affixes'>, OutputPattern {
   readonly ends: Ends | undefined;
@@ -133,13 +117,12 @@ export class MapProgram {
   readonly #subject: CompiledTerm;
   readonly #checks: readonly TextOf[];
   readonly #rules: readonly Rule[];
-  readonly #deferred: readonly DeferredRule[];
+  readonly #deferred: readonly DeferredObjects[];
   /** By identity: joins of rules, whose rows without a partner are counted. */
   readonly #joins = new Map<string, JoinCount>();
   /** Those that look up each row. */
   readonly #probed: readonly JoinCount[];
   readonly #texts: Text[];
-  readonly #keys: Text[];
   readonly #table: Subjects | undefined;
   readonly #statements: StatementSet;
   /** Whether some predicate or graph is not constant. */
@@ -161,46 +144,41 @@ export class MapProgram {
     this.#subject = compileTerm(plan.subject, rows);
     const leavesOut = leavesObjectsOut(plan.map.dialect, state.onError) && !isReportedElsewhere(plan.map);
     const rules: Rule[] = [];
-    const deferred: DeferredRule[] = [];
+    const deferred: DeferredObjects[] = [];
     let slots = 0;
     for (const rule of plan.rules) {
       if (this.#collects?.takes(rule) === true) continue;
       const { object } = rule;
       const output = state.outputs[rule.output] as OutputText;
-      const parents = object.kind === 'join' ? state.joinIndexes[object.join] : undefined;
-      // A side of several documents counts as complete after the first: the plan says which joins must wait all the same.
-      const waits = object.kind === 'join' && (object.deferred || !state.complete.has(object.join) || parents?.spilled === true);
-      if (object.kind === 'join' && waits) {
+      const build = object.kind === 'join' ? state.joinIndexes[object.join] : undefined;
+      const count = object.kind === 'join' ? this.#countOf(object.operator, build as Multimap) : undefined;
+      const probe = object.kind === 'join' ? new ProbeSide(object, rows, state, count) : undefined;
+      if (object.kind === 'join' && probe?.waits === true) {
         const affixes = compileAffixes(rule, rows, output);
         const pattern = 'output' in affixes ? affixes : undefined;
-        const ends = new Ends(affixes.lead, affixes.tail);
+        const keyed = pattern !== undefined && object.keyedBy === 'child';
+        const slot = pattern !== undefined && !keyed ? slots++ : -1;
         const once = rule.distinct === 'subject' && object.keyedBy !== undefined;
-        const counted = this.#countOf(object.operator, parents as Multimap);
-        const count = counted && new DeferredCount(counted, state.openMultimap);
-        const children = state.openMultimap();
-        const join: DeferredJoin = { join: object.join, children, output, pattern, distinct: once, program: this, count };
-        state.deferred.push(join);
-        const keyed = ends.constant && object.keyedBy === 'child';
-        deferred.push({ join, keys: compileKeys(object.keys, rows), slot: ends.constant && !keyed ? slots++ : -1, keyed, ends, count });
+        const ends = new Ends(affixes.lead, affixes.tail);
+        deferred.push(new DeferredObjects(probe, ends, output, pattern, { slot, keyed, distinct: once }, this));
         continue;
       }
-      const count = object.kind === 'join' ? this.#countOf(object.operator, parents as Multimap) : undefined;
       const ofStatement = leavesOut ? { ...rows, leaveOut: this.flaws.leftOut() } : rows;
-      const { affixes, text } = compileRule(rule, rows, parents, count, output, ofStatement);
+      const { affixes, text } = compileRule(rule, rows, probe, output, ofStatement);
       const overlapping = rule.distinct === 'overlapping';
       const slot = overlapping || rule.functionallyDependent ? -1 : slots++;
-      const lists = overlapping || parents === undefined ? undefined : { index: parents, slot: slots++ };
+      const lists = overlapping || build === undefined ? undefined : { index: build, slot: slots++ };
       const [pattern, ends] =
         'output' in affixes ? [affixes, undefined] : [{ ...NO_PATTERN, output }, new Ends(affixes.lead, affixes.tail)];
       const { lead, tail, write } = pattern;
-      rules.push({ text, slot, overlapping, lists, joined: parents !== undefined, output, lead, tail, write, ends, count });
+      rules.push({ text, slot, overlapping, lists, joined: build !== undefined, output, lead, tail, write, ends, count });
     }
     this.#rules = rules;
     this.#deferred = deferred;
+    state.endings.push(...deferred);
     this.#probed = rules.flatMap(({ count }) => count ?? []);
     this.#varies = rules.some(({ ends }) => ends !== undefined) || deferred.some(({ ends }) => !ends.constant);
     this.#texts = new Array(rules.length).fill(null);
-    this.#keys = new Array(deferred.length).fill(null);
     this.#statements = state.openStatements(plan);
     const watched = !plan.unique && (deferred.some(({ ends }) => ends.constant) || rules.some((rule) => !rule.overlapping));
     this.#table = state.distinct && watched ? state.openSubjects(plan, slots) : undefined;
@@ -238,17 +216,11 @@ export class MapProgram {
     }
     const deferred = this.#deferred;
     for (let i = 0; i < deferred.length; i++) {
-      const text = (deferred[i] as DeferredRule).keys(record, position);
-      if (text === null || typeof text === 'string') this.#keys[i] = text;
-      else {
-        several = true;
-        this.#keys[i] = distinct(text);
-      }
+      const objects = deferred[i] as DeferredObjects;
+      objects.read(record, position);
+      several ||= typeof objects.keys === 'object' && objects.keys !== null;
     }
-    if (this.#varies) {
-      for (let i = 0; i < rules.length; i++) (rules[i] as Rule).ends?.read(record, position);
-      for (let i = 0; i < deferred.length; i++) (deferred[i] as DeferredRule).ends.read(record, position);
-    }
+    if (this.#varies) for (let i = 0; i < rules.length; i++) (rules[i] as Rule).ends?.read(record, position);
     for (let i = 0; i < this.#probed.length; i++) (this.#probed[i] as JoinCount).settle();
     const made = several ? this.#emitAll(subject) : this.#emit(subject as string);
     if (this.#collects === undefined) return made;
@@ -279,8 +251,8 @@ export class MapProgram {
     if (this.#count() * subjects.length > PIECE_STATEMENTS) return pieces;
     if (this.#varies) for (const _ of pieces);
     else {
-      for (const one of subjects) this.#emit(one, true);
-      this.#settleDeferred();
+      for (const _ of this.#storePacked(subjects));
+      for (const one of subjects) this.#emit(one, subjects);
     }
     return undefined;
   }
@@ -348,20 +320,18 @@ export class MapProgram {
       const around = ends === undefined ? 1 : countOf(ends.lead) * countOf(ends.tail);
       count += countOf(this.#texts[i] as Text) * around;
     }
-    for (let i = 0; i < this.#deferred.length; i++) {
-      const { ends } = this.#deferred[i] as DeferredRule;
-      count += countOf(this.#keys[i] as Text) * countOf(ends.lead) * countOf(ends.tail);
-    }
+    for (let i = 0; i < this.#deferred.length; i++) count += countOf((this.#deferred[i] as DeferredObjects).keys);
     return count;
   }
 
-  /** The statements of a subject, when predicates and graphs are constant. @param several the record may have other subjects, or several keys */
-  #emit(subject: string, several = false): undefined {
+  /** The statements of a subject, when predicates and graphs are constant. @param subjects of the record; undefined: this one and plain keys alone */
+  #emit(subject: string, subjects?: readonly string[]): undefined {
     const token = this.#subject.before + subject + this.#subject.after;
     const seen = this.#enter(subject, token);
     for (let i = 0; i < this.#deferred.length; i++) {
-      const rule = this.#deferred[i] as DeferredRule;
-      this.#deferKeys(rule, token, this.#keys[i] as Text, seen, several);
+      const objects = this.#deferred[i] as DeferredObjects;
+      if (objects.keys !== null && (subjects === undefined || objects.isPlain(subjects)))
+        this.#defer(objects, token, objects.keys as string, seen);
     }
     const rules = this.#rules;
     // Neighbouring rules have the same output: its text is touched once for all of them.
@@ -388,17 +358,13 @@ export class MapProgram {
 
   /** Like `#emit`, for any predicates and graphs, and for a record with more statements than memory should hold. */
   *#emitInPieces(subjects: readonly string[]): Iterable<''> {
+    yield* this.#storePacked(subjects);
     for (const subject of subjects) {
       const token = this.#subject.before + subject + this.#subject.after;
       const seen = this.#enter(subject, token);
       for (let i = 0; i < this.#deferred.length; i++) {
-        const rule = this.#deferred[i] as DeferredRule;
-        // A row whose predicate or graph has no value stores nothing, and may have no partner.
-        for (const key of rule.ends.constant ? [] : listOf(this.#keys[i] ?? [])) rule.count?.part(key, false);
-        for (const child of rule.ends.constant ? [token] : childrenOf(rule.ends, token)) {
-          this.#deferKeys(rule, child, this.#keys[i] as Text, seen, true);
-          yield '';
-        }
+        const objects = this.#deferred[i] as DeferredObjects;
+        if (objects.isPlain(subjects)) this.#defer(objects, token, objects.keys as string, seen);
       }
       for (let i = 0; i < this.#rules.length; i++) {
         const rule = this.#rules[i] as Rule;
@@ -420,11 +386,12 @@ export class MapProgram {
       }
       this.#leave(token);
     }
-    this.#settleDeferred();
   }
 
-  #settleDeferred(): void {
-    for (let i = 0; i < this.#deferred.length; i++) (this.#deferred[i] as DeferredRule).count?.settle();
+  /** Stores the record for the joins of which it has several keys, subjects, predicates or graphs. */
+  *#storePacked(subjects: readonly string[]): Iterable<''> {
+    const tokens = this.#deferred.length === 0 ? [] : subjects.map((one) => this.#subject.before + one + this.#subject.after);
+    for (const objects of this.#deferred) if (!objects.isPlain(subjects)) yield* objects.storePacked(tokens);
   }
 
   #enter(subject: string, token: string): Seen {
@@ -446,21 +413,12 @@ export class MapProgram {
     this.#waiting = '';
   }
 
-  /** Adds the child's text to its join, unless the first record of the subject has done so. */
-  #deferKeys({ join, slot, keyed, count }: DeferredRule, child: string, keys: Text, seen: Seen, several: boolean): void {
-    if (keys === null) return;
-    if (typeof keys !== 'string') {
-      for (const key of keys) {
-        const kept = !(keyed && seen === KNOWN) && join.children.add(key, child);
-        count?.part(key, kept);
-      }
-      return;
-    }
-    const has = seen === KNOWN && (keyed || (slot >= 0 && (this.#table as Subjects).firstHad(slot, keys)));
-    if (slot >= 0 && seen === NEW) (this.#table as Subjects).remember(slot, keys);
-    const kept = !has && join.children.add(keys, child);
-    if (several) count?.part(keys, kept);
-    else if (!kept) count?.repeat(keys);
+  /** Stores the subject for a join, unless the first record of the subject has done so. */
+  #defer({ probe, slot, keyed }: DeferredObjects, token: string, key: string, seen: Seen): void {
+    const has = seen === KNOWN && (keyed || (slot >= 0 && (this.#table as Subjects).firstHad(slot, key)));
+    if (slot >= 0 && seen === NEW) (this.#table as Subjects).remember(slot, key);
+    if (has) probe.repeat(key);
+    else probe.store(key, token);
   }
 
   /** The text of the statements of a subject with objects of a rule; of a list, those in [`from`, `to`). */

@@ -1,13 +1,13 @@
 /** A rule of the plan → the constant text around its values, and the closure that returns the values. */
 import { formatOrigin } from '../../mapping/model/model.ts';
-import type { Expression, Term } from '../../plan/algebra.ts';
+import type { Term } from '../../plan/algebra.ts';
 import type { RulePlan } from '../../plan/plan.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
-import { type Accessors, compileExpression, identity, mapText, type Text, type TextOf, withoutLeftOut } from '../../terms/evaluate.ts';
-import type { JoinCount } from '../join/counts.ts';
-import { joinKey, type Multimap } from '../join/join.ts';
+import { type Accessors, mapText, type TextOf, withoutLeftOut } from '../../terms/evaluate.ts';
+import type { Multimap } from '../join/join.ts';
 import type { End } from './ends.ts';
 import type { OutputPattern, OutputText } from './output.ts';
+import type { ProbeSide } from './probe-side.ts';
 
 export interface ParentLists {
   readonly index: Multimap;
@@ -65,9 +65,7 @@ function endOf({ constant, before, after, text }: CompiledTerm, lead: string, ta
  * `lead` begins with the space after the subject and `tail` ends with ` .` and a line feed. If predicate or graph give several texts, or
  * `text` does, the rule makes a statement of each combination.
  *
- * @param parents the complete join index of a join that is made record by record; `text` then gives the subjects of the parents, each
- * once. undefined for any other object
- * @param count of the rows that find no parent; undefined: they are not counted
+ * @param probe of a join that is made record by record; `text` then gives the subjects of the parents, each once. undefined for any other object
  * @param ofStatement the same rows for predicate and object, unless the object is a join: their invalid values may be left out
  * @throws Fault mapping/invalid, mapping/reference — the mapping cannot be compiled for this source. The closures throw record/term for an
  * invalid value
@@ -75,13 +73,12 @@ function endOf({ constant, before, after, text }: CompiledTerm, lead: string, ta
 export function compileRule(
   rule: RulePlan,
   rows: Accessors,
-  parents: Multimap | undefined,
-  count: JoinCount | undefined,
+  probe: ProbeSide | undefined,
   output: OutputText,
   ofStatement: Accessors = rows,
 ): Pick<CompiledRule, 'affixes' | 'text'> {
   const own = rule.object.kind === 'term' ? ofStatement : rows;
-  const object = compileObject(rule, own, parents, count);
+  const object = compileObject(rule, own, probe);
   return { affixes: affixesOf(rule, own, rows, object, output), text: object.text };
 }
 
@@ -91,59 +88,8 @@ export const compileAffixes = (rule: RulePlan, rows: Accessors, output: OutputTe
 /** The parent's subject, which is available only as a whole. */
 const ANY: CompiledTerm = { before: '', after: '', constant: undefined, text: () => null };
 
-function compileObject(rule: RulePlan, rows: Accessors, parents: Multimap | undefined, count: JoinCount | undefined): CompiledTerm {
-  const { object } = rule;
-  switch (object.kind) {
-    case 'term':
-      return tolerant(object.term, rows);
-    case 'join': {
-      const keys = compileKeys(object.keys, rows);
-      const index = parents as Multimap;
-      const text: TextOf =
-        count === undefined
-          ? (record, position) => probe(index, keys(record, position))
-          : (record, position) => {
-              const texts = keys(record, position);
-              return count.see(texts, probe(index, texts));
-            };
-      return { ...ANY, ...index.around, text };
-    }
-  }
-}
-
-function probe(index: Multimap, keys: Text): Text {
-  if (keys === null) return null;
-  if (typeof keys === 'string') return index.get(keys);
-  const found = new Set<string>();
-  for (const key of keys) {
-    const texts = index.get(key);
-    if (typeof texts === 'string') found.add(texts);
-    else if (texts !== null) for (const text of texts) found.add(text);
-  }
-  return found.size === 0 ? null : [...found];
-}
-
-/**
- * Compiles the key expressions of a join, in the order of `ObjectPlan.keys`, into one closure over the records of one side.
- *
- * It returns the join keys of a record: one text per combination of values (`joinKey` joins several expressions unambiguously), without
- * duplicates, the last expression varying fastest; null if some expression has no value. Keys are the values as the source writes them, in
- * one-byte text, neither escaped nor percent-encoded.
- *
- * @throws Fault mapping/reference — a reference that the source does not have. The closure throws record/term for an invalid value
- */
-export function compileKeys(expressions: readonly Expression[], rows: Accessors): TextOf {
-  const terms = expressions.map((expression) => compileExpression(expression, rows, identity));
-  const [only] = terms;
-  if (terms.length === 1 && only !== undefined && only.before === '' && only.after === '') return only.text;
-  return (record, position) => {
-    let keys: readonly (readonly string[])[] = [[]];
-    for (const term of terms) {
-      const text = term.text(record, position);
-      if (text === null) return null;
-      const parts = (typeof text === 'string' ? [text] : text).map((inner) => term.before + inner + term.after);
-      keys = keys.flatMap((key) => parts.map((part) => [...key, part]));
-    }
-    return keys.length === 1 ? joinKey(keys[0] as readonly string[]) : keys.map(joinKey);
-  };
+function compileObject({ object }: RulePlan, rows: Accessors, probe: ProbeSide | undefined): CompiledTerm {
+  if (object.kind === 'term') return tolerant(object.term, rows);
+  const { build, keys } = probe as ProbeSide;
+  return { ...ANY, ...build.around, text: (record, position) => (probe as ProbeSide).find(keys(record, position)) };
 }

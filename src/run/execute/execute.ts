@@ -8,12 +8,11 @@ import type { Batch, OpenedScan, Scan } from '../../sources/source.ts';
 import type { Labels } from '../../terms/evaluate.ts';
 import { checkKeys } from '../checks/row-check.ts';
 import { unmatchedReferences } from '../checks/unmatched.ts';
-import type { CollectState } from '../collect/program.ts';
-import { type DeferredJoin, pair } from '../compile/ends.ts';
+import type { Numbering } from '../collect/numbering.ts';
 import { addKept, type OutputText } from '../compile/output.ts';
 import type { Made, MapProgram, RunState } from '../compile/program.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
-import { type Multimap, pairTexts } from '../join/join.ts';
+import type { PairingMemory } from '../join/join.ts';
 import { joinReports, mergeJoins } from '../join/reports.ts';
 import { pairWarnings, rejectedTooMany, warningsOf } from '../report.ts';
 import type { JoinReport, RunHooks, RunReport, RunRequest } from '../request.ts';
@@ -22,7 +21,7 @@ import type { StatementSink } from './outputs.ts';
 import type { Pipeline } from './pipeline.ts';
 import { before, recordsRead } from './preview.ts';
 import type { ReifiedLines } from './reified-lines.ts';
-import type { Waiting } from './steps.ts';
+import type { JoinStep } from './steps.ts';
 import { openTextFormats } from './text-formats.ts';
 
 /** Text goes to the sink in pieces of about this size: small enough for V8 to flatten in the young generation. */
@@ -74,7 +73,8 @@ export class Execution {
   readonly #request: RunRequest;
   readonly #plan: Plan;
   readonly #state: RunState;
-  readonly #collected: CollectState;
+  /** By output. */
+  readonly #numberings: readonly Numbering[];
   readonly #spill: Spill;
   /** undefined: no rule is reified. */
   readonly #reified: ReifiedLines | undefined;
@@ -114,7 +114,7 @@ export class Execution {
     request: RunRequest,
     plan: Plan,
     state: RunState,
-    collected: CollectState,
+    numberings: readonly Numbering[],
     spill: Spill,
     reified: ReifiedLines | undefined,
     sink: StatementSink,
@@ -123,7 +123,7 @@ export class Execution {
     this.#request = request;
     this.#plan = plan;
     this.#state = state;
-    this.#collected = collected;
+    this.#numberings = numberings;
     this.#spill = spill;
     this.#reified = reified;
     this.#sink = sink;
@@ -183,9 +183,6 @@ export class Execution {
         for (const { program } of records) program?.finish();
         for (const fed of pipelines) this.#end(fed);
       }
-      for (const { pipelines } of plan.iterations)
-        for (const { steps, buildSides } of pipelines)
-          if (steps.length === 0) for (const join of buildSides) this.#state.complete.add(join);
       this.#bytesBefore = this.bytesRead;
       this.#reportUnmatched(plan, scan, consumers, name);
     } finally {
@@ -196,33 +193,31 @@ export class Execution {
 
   /** After the last record: the rows of a pipeline are complete, or some of them wait for the right side of a join. */
   #end(fed: Fed): void {
-    const { pipeline, consumers } = fed;
-    if (pipeline.waiting.length > 0) {
+    if (fed.pipeline.waiting !== undefined) {
       this.#unfinished.push(fed);
-      // Another document of the source may have filled them without waiting.
-      for (const join of pipeline.fills) this.#state.complete.delete(join);
-      return;
-    }
-    for (const { program } of consumers) program?.finish();
-    const open = new Set(this.#unfinished.flatMap((other) => other.pipeline.fills));
-    for (const join of pipeline.fills) if (!open.has(join)) this.#state.complete.add(join);
+      for (const { index } of fed.pipeline.buildSides) index.unfinished++;
+    } else for (const { program } of fed.consumers) program?.finish();
   }
 
   /** Makes the joins of rows that wait, each when its right side is complete. Views refer to each other in no circle, so one always is. */
   async #joinRows(): Promise<void> {
-    const memory = { budget: this.#state.budget, space: this.#spill.space };
     while (this.#unfinished.length > 0) {
-      const at = this.#unfinished.findIndex(({ pipeline }) => this.#state.complete.has(pipeline.waiting[0]?.join as number));
+      const at = this.#unfinished.findIndex(({ pipeline }) => pipeline.waiting?.probe.build.unfinished === 0);
       const [fed] = this.#unfinished.splice(at, 1);
       if (at < 0 || fed === undefined) throw new Error('joins of views wait for each other');
       const { pipeline, consumers } = fed;
-      for await (const row of pipeline.resume(pipeline.waiting[0] as Waiting, memory)) {
+      for await (const row of pipeline.resume(pipeline.waiting as JoinStep, this.#memory)) {
         await this.#mapRow(row, pipeline, consumers, { input: undefined, record: undefined });
         if (this.#due) await this.#yieldToEventLoop();
       }
       await this.#yieldToEventLoop();
+      for (const { index } of pipeline.buildSides) index.unfinished--;
       this.#end(fed);
     }
+  }
+
+  get #memory(): PairingMemory {
+    return { budget: this.#state.budget, space: this.#spill.space };
   }
 
   /** Makes the deferred joins, then processes the spilled data. */
@@ -232,8 +227,7 @@ export class Execution {
     for (const [index, keys] of this.#state.keys.entries())
       if (keys !== undefined) await checkKeys(this.#plan.checks[index] as Check, keys);
     this.warnings.push(...pairWarnings(this.#plan, this.programs));
-    for (const join of this.#state.deferred) await this.#pair(join);
-    await this.#collect();
+    await this.#endings();
     this.#state.overlapping.drop();
     const { subjects, lines } = this.#spill;
     // Subjects first: what they leave undecided is added to the lines.
@@ -254,17 +248,17 @@ export class Execution {
     await this.#yieldToEventLoop();
   }
 
-  /** States what is known of collections only now. */
-  async #collect(): Promise<void> {
-    const memory = { budget: this.#state.budget, space: this.#spill.space };
-    for (const program of this.#collected.waiting) {
-      for await (const _ of program.finish(memory)) {
+  /** States what is known only when all scans are read. */
+  async #endings(): Promise<void> {
+    let made = 0;
+    for (const ending of this.#state.endings) {
+      for await (const _ of ending.finish(this.#memory)) {
         this.#cut();
-        if (this.#due) await this.#yieldToEventLoop();
+        if (this.#due || ++made % BATCH_PAIRS === 0) await this.#yieldToEventLoop();
       }
       await this.#yieldToEventLoop();
     }
-    for (const [number, numbering] of this.#collected.numberings.entries()) {
+    for (const [number, numbering] of this.#numberings.entries()) {
       for await (const lines of numbering.finish()) {
         for (const line of lines) (this.#state.outputs[number] as OutputText).addLine(line);
         this.#cut();
@@ -434,23 +428,6 @@ export class Execution {
   #checkRejected(last: Fault): void {
     const { maxRejected } = this.#request;
     if (this.rejected + this.#losses > maxRejected) throw rejectedTooMany(maxRejected, this.#losses > 0, last);
-  }
-
-  async #pair(join: DeferredJoin): Promise<void> {
-    const { children, count } = join;
-    const parents = this.#state.joinIndexes[join.join] as Multimap;
-    const memory = { budget: this.#state.budget, space: this.#spill.space };
-    const { before, after } = parents.around;
-    let pairs = 0;
-    for await (const [child, found] of pairTexts(children, parents, memory, false, count?.missed)) {
-      for (const parent of found) {
-        pair(join, child, before + parent + after);
-        this.#cut();
-        if (++pairs % BATCH_PAIRS === 0) await this.#yieldToEventLoop();
-      }
-    }
-    await count?.finish(parents, memory, pairs > 0);
-    await this.#yieldToEventLoop();
   }
 
   /** For database rows: `rowsPerPart` of them per part of the output. */

@@ -35,7 +35,6 @@ import {
   type Step,
   unnest,
   valuesIn,
-  type Waiting,
 } from './steps.ts';
 
 /** Access to the records that a pipeline begins with. */
@@ -54,8 +53,6 @@ export class Pipeline {
   readonly programs: readonly MapProgram[];
   readonly buildSides: readonly BuildSide[];
   readonly checks: readonly RowCheck[];
-  /** Joins (by index) whose build side the rows fill. */
-  readonly fills: readonly number[];
   /** Of the joins among its steps; none where the rows are checked alone, since checks say what they miss. */
   readonly joins: JoinCount[] = [];
   readonly #slots = new Map<Column, number>();
@@ -73,7 +70,6 @@ export class Pipeline {
 
   constructor(plan: PipelinePlan, records: RecordAccess, { joins: projects, checks }: Pick<Plan, 'joins' | 'checks'>, state: RunState) {
     this.#state = state;
-    this.fills = plan.buildSides;
     this.#slots.set(records.scan.index, POSITION);
     this.#slots.set(records.scan.identity, IDENTITY);
     this.#identity = records.identity;
@@ -115,19 +111,17 @@ export class Pipeline {
     return this.#from(0, row);
   }
 
-  /** Joins of this pipeline whose rows wait, in their order. */
-  get waiting(): readonly Waiting[] {
-    return this.#steps.flatMap((step) => (step.waiting === undefined ? [] : [step.waiting]));
+  /** The first of its joins with rows that wait. */
+  get waiting(): JoinStep | undefined {
+    return this.#steps.find((step) => step instanceof JoinStep && step.probe.hasStored) as JoinStep | undefined;
   }
 
   /** The rows that come of the rows that wait for a join, once its right side is complete. */
-  async *resume(waiting: Waiting, memory: PairingMemory): AsyncIterable<Row> {
-    const at = this.#steps.findIndex((step) => step.waiting === waiting);
-    const step = this.#steps[at] as JoinStep;
-    step.waiting = undefined;
+  async *resume(step: JoinStep, memory: PairingMemory): AsyncIterable<Row> {
+    const at = this.#steps.indexOf(step);
     const row = this.#row;
     row[RECORD] = null;
-    for await (const match of step.matches(waiting, memory)) for (const _ of step.paired(row, match)) yield* this.#from(at + 1, row);
+    for await (const match of step.matches(memory)) for (const _ of step.paired(row, match)) yield* this.#from(at + 1, row);
   }
 
   *#from(at: number, row: Row): Iterable<Row> {

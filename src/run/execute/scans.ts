@@ -46,7 +46,7 @@ export interface Shared {
   /** Tables of all threads that execute scans of a group. */
   readonly tables?: SharedTables | undefined;
   /** Join indexes that are filled before. */
-  readonly joins?: Pick<RunState, 'joinIndexes' | 'complete'> | undefined;
+  readonly joins?: Pick<RunState, 'joinIndexes'> | undefined;
 }
 
 export interface SharedTables extends Pick<RunState, 'seed' | 'overlapping' | 'openSubjects' | 'openStatements'> {
@@ -87,10 +87,9 @@ export async function executeScans(
     openStatements: () => new HashSet(budget, seed),
     joinIndexes: plan.joins.map(openMultimap),
     keys: plan.checks.map(({ kind }, index) => (kind === 'unique' ? new KeySet(budget, space, seed + index) : undefined)),
-    complete: new Set<number>(),
     openMultimap,
     openCollects: (map, rows, owner) => new CollectProgram(map, rows, collected, owner),
-    deferred: [],
+    endings: [],
     undecided: (line: string) => lines.add(line),
     undecidedSubject: (subject: string, text: string) => subjects.add(subject, text),
     ...(shared?.tables === undefined ? {} : stateOf(shared.tables, space)),
@@ -100,8 +99,8 @@ export async function executeScans(
   const numberings = state.outputs.map(
     ({ mark }) => new Numbering(space, budget, labels.values, labelSeed(mark + labels.values), seed ^ 0x68e31da4),
   );
-  const collected: CollectState = { ...state, space, numberings, waiting: [] };
-  const execution = new Execution(request, plan, state, collected, { space, lines, subjects }, reified, sink, hooks);
+  const collected: CollectState = { ...state, space, numberings };
+  const execution = new Execution(request, plan, state, numberings, { space, lines, subjects }, reified, sink, hooks);
   const limit = hooks.limit && {
     ...hooks.limit,
     late: (input: string): void => {

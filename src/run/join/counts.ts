@@ -1,8 +1,8 @@
 /**
  * Rows that find no partner in a join: how many, and some of their keys. A row whose key has no value is none of them.
  *
- * A join that looks its rows up counts them one by one (`JoinCount`). One that is made at the end stores texts by key, and several rows may have
- * stored one text: `DeferredCount` knows the rows behind them.
+ * A join that looks its rows up counts them one by one. One that is made at the end stores texts by key, and several rows may have stored one text:
+ * `RepeatedRows` has the others.
  */
 import { excerpt } from '../../core/fault.ts';
 import { detach, fromBytes } from '../../core/text.ts';
@@ -16,7 +16,7 @@ import { type Multimap, type PairingMemory, pairTexts } from './join.ts';
 /** Keys of each side that a report shows. */
 export const SHOWN_KEYS = 3;
 const SHOWN_CHARACTERS = 40;
-/** Different keys of rows that stored no text, before they move to a multimap. */
+/** Different keys of repeated rows, before these move to a multimap. */
 const HELD_KEYS = 8192;
 
 export class JoinCount {
@@ -79,12 +79,6 @@ export class JoinCount {
     keys.length = Math.min(keys.length, SHOWN_KEYS);
   }
 
-  /** A row that was added finds a partner in the end. */
-  meet(): void {
-    this.without--;
-    this.found = true;
-  }
-
   report(): JoinReport {
     const shown = (keys: readonly string[]): readonly string[] => keys.map((key) => keyText(key, this.#conditions));
     return {
@@ -113,84 +107,34 @@ function keyText(key: string, count: number): string {
   return `(${parts.join(', ')})`;
 }
 
-/**
- * The rows of a join that is made at the end. Each stored text counts as a row. Rows that stored another number of texts than one correct that: a
- * row that stored nothing is added to those of its key; a row with several keys or texts counts as one without a partner until one is found, and
- * its texts are taken off.
- */
-export class DeferredCount {
-  readonly #count: JoinCount;
+/** Rows that wait for a join with a key and a text that an earlier row has stored: their number by key. */
+export class RepeatedRows {
   readonly #open: () => Multimap;
-  /** Rows with one key that stored nothing, because an earlier row had stored the same: their number by key. */
-  readonly #repeats = new Map<string, number>();
-  /** By key, as `number serial`: what is added to the rows without a partner if no parent has the key. Above 0: rows that stored nothing. */
-  #corrections: Multimap | undefined;
+  readonly #rows = new Map<string, number>();
+  /** By key, as `number serial`: those that are too many to hold. */
+  #moved: Multimap | undefined;
   #serial = 0;
-  /** Of the current row, if it may have several keys or texts: how many texts it has stored, by key. */
-  readonly #current = new Map<string, number>();
 
-  constructor(count: JoinCount, open: () => Multimap) {
-    this.#count = count;
+  constructor(open: () => Multimap) {
     this.#open = open;
   }
 
-  /** A row with one key and one text, which an earlier row has stored. */
-  repeat(key: string): void {
-    const rows = this.#repeats.get(key);
-    this.#repeats.set(rows === undefined ? detach(key) : key, (rows ?? 0) + 1);
-    if (this.#repeats.size >= HELD_KEYS) this.#addRepeats();
+  add(key: string): void {
+    const rows = this.#rows.get(key);
+    this.#rows.set(rows === undefined ? detach(key) : key, (rows ?? 0) + 1);
+    if (this.#rows.size >= HELD_KEYS) this.#move();
   }
 
-  /** One of the texts of a row that may have several. `settle` ends the row. */
-  part(key: string, kept: boolean): void {
-    this.#current.set(key, (this.#current.get(key) ?? 0) + (kept ? 1 : 0));
+  /** Counts those with a key that no parent has. */
+  async countMisses(count: JoinCount, parents: Multimap, memory: PairingMemory): Promise<void> {
+    this.#move();
+    const missed = (key: string, text: string): void => count.add(key, Number.parseInt(text, 10));
+    for await (const _ of pairTexts(this.#moved as Multimap, parents, memory, false, missed));
   }
 
-  settle(): void {
-    const [first] = this.#current;
-    if (first === undefined) return;
-    const [key, stored] = first;
-    if (this.#current.size > 1 || stored > 1) {
-      for (const [each, texts] of this.#current) this.#correct(each, -texts);
-      this.#serial++;
-      this.#count.without++;
-    } else if (stored === 0) this.repeat(key);
-    this.#current.clear();
-  }
-
-  /** A stored text has no partner. */
-  readonly missed = (key: string): void => this.#count.add(key, 1);
-
-  /** @param paired whether some of the stored texts had a partner */
-  async finish(parents: Multimap, memory: PairingMemory, paired: boolean): Promise<void> {
-    const count = this.#count;
-    if (paired) count.found = true;
-    this.#addRepeats();
-    if (this.#corrections === undefined) return;
-    const met = new Uint8Array(this.#serial);
-    const missed = (key: string, text: string): void => {
-      const rows = Number.parseInt(text, 10);
-      count.add(rows > 0 ? key : undefined, rows);
-    };
-    for await (const [text] of pairTexts(this.#corrections, parents, memory, false, missed)) {
-      count.found = true;
-      if (Number.parseInt(text, 10) > 0) continue;
-      const row = Number(text.slice(text.indexOf(' ')));
-      if (met[row] === 0) count.meet();
-      met[row] = 1;
-    }
-  }
-
-  #addRepeats(): void {
-    for (const [key, rows] of this.#repeats) {
-      this.#correct(key, rows);
-      this.#serial++;
-    }
-    this.#repeats.clear();
-  }
-
-  #correct(key: string, rows: number): void {
-    this.#corrections ??= this.#open();
-    this.#corrections.add(key, `${rows} ${this.#serial}`);
+  #move(): void {
+    this.#moved ??= this.#open();
+    for (const [key, rows] of this.#rows) this.#moved.add(key, `${rows} ${this.#serial++}`);
+    this.#rows.clear();
   }
 }

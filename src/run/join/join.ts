@@ -33,6 +33,8 @@ export interface Around {
 export class Multimap {
   /** What all texts have around them; they are kept without it, and given without it. Set by what fills the multimap. */
   around: Around = { before: '', after: '' };
+  /** Of the pipelines that fill it: those that have read all of their records, and have rows that wait for a join. */
+  unfinished = 0;
   readonly #texts = new Map<string, string | string[]>();
   /** Key and text of the entries in arrays that are not ascending. */
   readonly #listed: HashSet;

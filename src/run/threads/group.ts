@@ -72,7 +72,7 @@ export class GroupTables {
     const space = new SpillSpace(join(request.spillDirectory, spillName(request.runId, `sides-${index}-${threadId}`)));
     this.#space = space;
     const joinIndexes = plan.joins.map(() => new Multimap(this.#budget, space, seed ^ 0x1b873593));
-    const joins = { joinIndexes, complete: new Set<number>() };
+    const joins = { joinIndexes };
     const unmatched: FaultData[] = [];
     const reports: JoinReport[] = [];
     for (const build of builds) {

@@ -3,8 +3,8 @@
  * by several keys, and none by another key. Sorted by left row, its matches are what a probe of the index finds: each right row once, in
  * their order, and none only if no key has one.
  */
-import { LineSorter } from '../collect/line-sorter.ts';
-import type { Match, PairingMemory } from '../join/join.ts';
+import { LineSorter } from '../distinct/line-sorter.ts';
+import type { Match, PairingMemory } from './join.ts';
 
 /** Right rows that are handed on together. */
 const BATCH_ROWS = 1024;
