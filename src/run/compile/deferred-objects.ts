@@ -6,6 +6,7 @@ import { packRow, unpackRow } from '../join/packed-row.ts';
 import { aroundOf, type Ends } from './ends.ts';
 import type { OutputPattern, OutputText, StatementOwner } from './output.ts';
 import type { ProbeSide } from './probe-side.ts';
+import { distinct } from './texts.ts';
 
 /** What a run finishes after all scans: it writes statements while it is consumed. */
 export interface Ending {
@@ -50,7 +51,7 @@ export class DeferredObjects implements Ending {
 
   read(record: unknown, position: number): void {
     this.ends.read(record, position);
-    this.keys = this.probe.keys(record, position);
+    this.keys = distinct(this.probe.keys(record, position));
   }
 
   /** Whether the current record has one key and one statement for each parent, so that its subject is stored as it is. */

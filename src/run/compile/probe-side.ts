@@ -36,7 +36,7 @@ export function mustWait({ join, deferred }: PlannedJoin, { joinIndexes }: JoinS
 export class ProbeSide {
   readonly build: Multimap;
   readonly waits: boolean;
-  /** The join keys of a row, each once. @throws Fault record/term */
+  /** The join keys of a row. @throws Fault record/term */
   readonly keys: TextOf;
   readonly #count: JoinCount | undefined;
   readonly #openMultimap: () => Multimap;
@@ -59,11 +59,10 @@ export class ProbeSide {
     const { on, right } = planned.operator;
     this.build = state.joinIndexes[planned.join] as Multimap;
     this.waits = waits;
-    const keys = compileKeys(
+    this.keys = compileKeys(
       on.map(({ left }) => left),
       rows,
     );
-    this.keys = (record, position) => distinct(keys(record, position));
     this.#count = count;
     this.#openMultimap = state.openMultimap;
     this.#orderOf = right.counts ? orderOf : undefined;
@@ -99,13 +98,14 @@ export class ProbeSide {
    * keys has a text that no other row has.
    */
   store(keys: string | readonly string[], row: string): void {
-    if (typeof keys === 'string') {
+    const each = distinct(keys) as string | readonly string[];
+    if (typeof each === 'string') {
       this.#single ??= this.#openMultimap();
-      if (!this.#single.add(keys, row)) this.repeat(keys);
-    } else for (const _ of this.storeInPieces(keys, row));
+      if (!this.#single.add(each, row)) this.repeat(each);
+    } else for (const _ of this.storeInPieces(each, row));
   }
 
-  /** As `store`, for a row with very many keys. */
+  /** As `store`, for a row with very many keys, each once. */
   *storeInPieces(keys: readonly string[], row: string): Iterable<''> {
     this.#several ??= this.#openMultimap();
     for (const key of keys) {
