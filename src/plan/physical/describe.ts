@@ -134,7 +134,6 @@ const REASONS: Readonly<Record<Reason, string>> = {
   position: 'reads the position of its record, which a part of the document does not know',
   order: 'needs all rows in one place',
   'build side': 'needs all rows of its build side, which parts do not share',
-  'late build side': 'is made at the end: its build side is read with its own rows, or behind them',
   'all pairs': 'has no condition, and the run reports how many pairs it makes as a whole',
   collection: 'adds rows to one collection, in their order',
   pairs: 'makes pairs of rows, which the database gives once for a query, and not for several',

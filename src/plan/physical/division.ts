@@ -20,17 +20,7 @@ export interface Obstacle {
   readonly reason: Reason;
 }
 
-export type Reason =
-  | 'position'
-  | 'order'
-  | 'build side'
-  | 'late build side'
-  | 'all pairs'
-  | 'collection'
-  | 'pairs'
-  | 'repeats'
-  | 'reifier'
-  | 'target';
+export type Reason = 'position' | 'order' | 'build side' | 'all pairs' | 'collection' | 'pairs' | 'repeats' | 'reifier' | 'target';
 
 /** @returns in the order of the nodes; none: the records of the group can be divided */
 export function obstaclesOf({ nodes, provided, groups }: PhysicalPlan, group: number, parts: PartsIn): readonly Obstacle[] {
@@ -52,10 +42,9 @@ export function obstaclesOf({ nodes, provided, groups }: PhysicalPlan, group: nu
 /** Why parts do not meet a requirement of a node; undefined: they do. */
 function reasonOf(node: Node, required: Required, input: Provided, parts: PartsIn, isExchanged: boolean): Reason | undefined {
   if (required.complete && node.kind === 'join') {
-    if (parts === 'workers' || node.gives !== 'objects') return 'build side';
-    if (node.deferred) return 'late build side';
+    if (parts === 'workers') return 'build side';
     // The run reports how many pairs a join without conditions makes as a whole.
-    return node.operator.on.length === 0 ? 'all pairs' : undefined;
+    return node.gives === 'objects' && node.operator.on.length === 0 ? 'all pairs' : undefined;
   }
   switch (required.together) {
     case 'all':

@@ -457,7 +457,10 @@ export class Execution {
     }));
     const { hasRecords, faults } = unmatchedReferences(plan, scan, iterations, input, isCut ? this.#firstRecords : undefined);
     if (this.#recordsFrom === undefined) this.warnings.push(...warningsOf(faults, isCut ? undefined : this.#request.onError));
-    else if (hasRecords) this.unmatched = { scan: this.#plan.scans.indexOf(plan), faults: faults.map((fault) => fault.toJSON()) };
+    else if (hasRecords) {
+      const before = this.unmatched?.faults ?? [];
+      this.unmatched = { scan: this.#plan.scans.indexOf(plan), faults: [...before, ...faults.map((fault) => fault.toJSON())] };
+    }
     this.warnings.push(...(scan.warnings?.() ?? []));
   }
 

@@ -1,16 +1,14 @@
 /** In a thread: the tables of a group of scans, which it shares with the other threads, and the group's join indexes, which are its own. */
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
-import type { FaultData } from '../../core/fault.ts';
-import { type MapPlan, mapsOf, type Plan, type RulePlan, type ScanPlan } from '../../plan/plan.ts';
+import { type CollectPlan, type MapPlan, mapsOf, type Plan, type RulePlan, type ScanPlan } from '../../plan/plan.ts';
 import type { MemoryBudget } from '../distinct/distinct.ts';
 import { SharedHashSet, SharedMemory, SharedSubjectTable } from '../distinct/shared.ts';
 import { SpillSpace, spillName } from '../distinct/spill.ts';
 import { executeScans, type Shared, type SharedTables } from '../execute/scans.ts';
 import { Multimap } from '../join/join.ts';
-import { mergeJoins } from '../join/reports.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
-import type { JoinReport, RunRequest } from '../request.ts';
+import type { RunRequest } from '../request.ts';
 import type { BuiltSides, SharedGroup } from './messages.ts';
 import { UndecidedSender } from './undecided.ts';
 
@@ -73,18 +71,14 @@ export class GroupTables {
     this.#space = space;
     const joinIndexes = plan.joins.map(() => new Multimap(this.#budget, space, seed ^ 0x1b873593));
     const joins = { joinIndexes };
-    const unmatched: FaultData[] = [];
-    const reports: JoinReport[] = [];
-    for (const build of builds) {
-      const result = await executeScans(request, { ...prepared, plan }, [build], NO_STATEMENTS, {}, { budget: this.#budget, joins });
-      unmatched.push(...(result.unmatched?.faults ?? []));
-      reports.push(...(result.joins ?? []));
-      await space.flush();
-    }
-    const spilled = joinIndexes.some((one) => one.spilled);
+    const shared = { budget: this.#budget, joins };
+    const result = await executeScans(request, { ...prepared, plan }, builds, NO_STATEMENTS, {}, shared);
+    await space.flush();
     this.#joins = joins;
+    // Rows that have waited in files fill an index in another order.
+    const spilled = (result.bytesSpilled ?? 0) > 0 || joinIndexes.some((one) => one.spilled);
     if (spilled) await this.drop();
-    return { spilled, unmatched, joins: mergeJoins(reports) };
+    return { spilled, unmatched: result.unmatched?.faults ?? [], joins: result.joins ?? [] };
   }
 
   async drop(): Promise<void> {
@@ -142,19 +136,25 @@ const sidesAlone = (plan: Plan): Plan => ({
   })),
 });
 
-/** The plan without the sides of its joins, whose indexes are complete. */
+/** The plan without the sides of its joins, whose indexes are complete: no join waits. */
 export const mapsAlone = (plan: Plan): Plan => ({
   ...plan,
   scans: plan.scans.map((scan) => ({
     ...scan,
     iterations: scan.iterations.map((iteration) => ({
       ...iteration,
-      pipelines: iteration.pipelines.map((pipeline) => ({ ...pipeline, buildSides: [], maps: pipeline.maps.map(withoutDeferral) })),
+      pipelines: iteration.pipelines
+        .filter(({ steps, maps, checks }) => steps.length === 0 || maps.length + checks.length > 0)
+        .map(({ steps, maps, ...pipeline }) => ({
+          ...pipeline,
+          steps: steps.map(atOnce),
+          maps: maps.map((map) => ({ ...map, rules: map.rules.map(probing), collects: map.collects.map(probingMembers) })),
+          buildSides: [],
+        })),
     })),
   })),
 });
 
-const withoutDeferral = (map: MapPlan): MapPlan => ({ ...map, rules: map.rules.map(probing) });
-
-const probing = (rule: RulePlan): RulePlan =>
-  rule.object.kind === 'join' ? { ...rule, object: { ...rule.object, deferred: false } } : rule;
+const atOnce = <T extends object>(one: T): T => ('deferred' in one ? { ...one, deferred: false } : one);
+const probing = (rule: RulePlan): RulePlan => ({ ...rule, object: atOnce(rule.object) });
+const probingMembers = (collect: CollectPlan): CollectPlan => ({ ...collect, joins: collect.joins.map(atOnce) });

@@ -56,7 +56,7 @@ export interface Division {
  * Divides a run. undefined: one thread does, because there is little to read, or because everything belongs together.
  *
  * A group stays whole if some of its documents are not on this machine or change with their position in the input: JSON and XML that is not
- * read record by record, views that join or promise something, collections over several records. Groups over databases whose state other
+ * read record by record, views that promise something or count their rows, collections over several records. Groups over databases whose state other
  * sessions cannot see are executed by one thread, so that the run sees one state.
  *
  * @throws Fault those of the documents' readers
@@ -234,7 +234,8 @@ class Divider {
   }
 
   #isStrict({ map }: Project): boolean {
-    return map !== undefined && policyOf(map.dialect, this.#request.onError) === 'strict';
+    // Rows of a view belong to no triples map, and legacy mappings have no views.
+    return policyOf(map?.dialect ?? 'rml', this.#request.onError) === 'strict';
   }
 
   /** Several, or none: the scan is not cut. */

@@ -52,10 +52,13 @@ describe('records of', () => {
       map('A', parent('P')) + map('P', value),
       ['threads divide the records', ...whole('workers', SCANS, SIDE)],
     ],
+    ['a join with the same file', map('A', parent('A')), ['threads divide the records', ...whole('workers', SIDE)]],
     [
-      'a join with the same file',
-      map('A', parent('A')),
-      [...whole('threads', 'is made at the end: its build side is read with its own rows, or behind them'), ...whole('workers', SIDE)],
+      'a view that joins another one',
+      `${view} ; rml:leftJoin [ rml:parentLogicalView <#W> ; rml:joinCondition [ rml:child "id" ; rml:parent "id" ] ; rml:field [ rml:fieldName "v" ; rml:reference "v" ] ] .
+       <#W> a rml:LogicalView ; rml:viewOn [ ${file('b.csv')} ] ; rml:field [ rml:fieldName "id" ; rml:reference "id" ] , [ rml:fieldName "v" ; rml:reference "v" ] .
+       <#M> ${overView} ; ${value} .`,
+      ['threads divide the records', ...whole('workers', SCANS, SIDE)],
     ],
     [
       'a promise of a view',

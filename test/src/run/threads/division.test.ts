@@ -18,7 +18,8 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const never = new AbortController().signal;
-const PREFIXES = '@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://e/> . @base <http://e/> .\n';
+const PREFIXES =
+  '@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://e/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> . @base <http://e/> .\n';
 
 const source = (path: string, formulation = 'CSV', iterator?: string): string =>
   `rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "${path}" ] ;
@@ -65,6 +66,11 @@ const A = `<#A> ${source('a.csv')} ; ${subject('a/{id}')} ; ${reference('v')} .\
 const B = `<#B> ${source('b.csv')} ; ${subject('b/{id}')} ; ${reference('v')} .\n`;
 const SELF = `<#S> ${source('a.csv')} ; ${subject('a/{id}')} ; ${reference('v')} ; ${parent('S')} .\n`;
 const OTHER = `<#A> ${source('a.csv')} ; ${subject('a/{id}')} ; ${parent('B')} .\n${B}`;
+const VIEWS = `<#V> rml:viewOn [ ${source('a.csv').replace(/^rml:logicalSource \[|\]$/g, '')} ] ; rml:field [ rml:fieldName "id" ; rml:reference "id" ] ;
+  rml:leftJoin [ rml:parentLogicalView <#W> ; rml:joinCondition [ rml:child "id" ; rml:parent "p" ] ; rml:field [ rml:fieldName "v" ; rml:reference "v" ] ] .
+<#W> rml:viewOn [ ${source('b.csv').replace(/^rml:logicalSource \[|\]$/g, '')} ] ; rml:field [ rml:fieldName "p" ; rml:reference "p" ] , [ rml:fieldName "v" ; rml:reference "v" ] .
+<#A> rml:logicalSource <#V> ; ${subject('{id}')} ; ${reference('v')} .\n`;
+const MEMBERS = `<#A> ${source('a.csv')} ; ${subject('a/{id}')} ; ${value('l', 'rml:gather ( [ rml:parentTriplesMap <#B> ; rml:joinCondition [ rml:child "p" ; rml:parent "id" ] ] ) ; rml:gatherAs rdf:List')} .\n${B}`;
 const QUOTED = `${A}<#Q> ${source('a.csv')} ; rml:subjectMap [ rml:quotedTriplesMap <#A> ] ; ${reference('v')} .\n`;
 
 /** Groups as numbers of units; `+n`: after n documents were read for join indexes. */
@@ -91,9 +97,12 @@ describe('a run is divided into', () => {
     ['slices of CSV', A, {}, '3'],
     ['slices of two independent files', A + B, {}, '3 2'],
     ['slices of files whose statements may be equal, in one group', A + B.replace('b/{id}', 'a/{id}'), {}, '5'],
-    ['nothing: a file that joins itself', SELF, {}, 'one thread'],
+    ['slices of a file that joins itself', SELF, {}, '3+1'],
     ['nothing: the sides of joins are large', OTHER, { memoryBudgetBytes: 1000 }, 'one thread'],
     ['slices of two files that are joined', OTHER, {}, '5+1'],
+    ['slices of views that are joined', VIEWS, {}, '5+1'],
+    ['slices of a file whose lists get their members from another', MEMBERS, {}, '5+1'],
+    ['nothing: fields of joined views may be rejected', VIEWS, { onError: 'skip' }, 'one thread'],
     ['slices of a JSON array', `<#J> ${source('a.json', 'JSONPath', '$.list[*]')} ; ${subject('{id}')} ; ${reference('v')} .`, {}, '4'],
     ['slices of JSON Lines', `<#J> ${source('a.jsonl', 'JSONPath', '$[*]')} ; ${subject('{id}')} ; ${reference('v')} .`, {}, '4'],
     ['slices of XML', `<#X> ${source('a.xml', 'XPath', '/r/x')} ; ${subject('{@id}')} ; ${reference('p')} .`, {}, '4'],

@@ -328,7 +328,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-async function run(memoryBudgetBytes: number, distinct: boolean): Promise<string[]> {
+async function run(memoryBudgetBytes: number, distinct: boolean, threads = 1): Promise<string[]> {
   const parts: Buffer[] = [];
   const sink = { write: (lines: string) => void parts.push(Buffer.from(lines, 'latin1')), commit: async () => [], abort: async () => {} };
   const spillDirectory = mkdtempSync(join(tmpdir(), 'quadmill-gathers-spill-'));
@@ -343,7 +343,7 @@ async function run(memoryBudgetBytes: number, distinct: boolean): Promise<string
     maxRejected: 1e9,
   };
   try {
-    const { quads } = await executeRun({ ...RUN_DEFAULTS, ...common, memoryBudgetBytes, distinct }, sink, {});
+    const { quads } = await executeRun({ ...RUN_DEFAULTS, ...common, memoryBudgetBytes, distinct, threads, threadBytes: 100 }, sink, {});
     expect(readdirSync(spillDirectory)).toEqual([]);
     const lines = plainLabels(Buffer.concat(parts).toString()).split('\n').slice(0, -1);
     expect(lines.length).toBe(quads);
@@ -353,7 +353,7 @@ async function run(memoryBudgetBytes: number, distinct: boolean): Promise<string
   }
 }
 
-async function compare(one: Case): Promise<void> {
+async function compare(one: Case, inThreads = false): Promise<void> {
   writeFileSync(join(directory, 'rows.json'), JSON.stringify(one.rows));
   writeFileSync(join(directory, 'others.json'), JSON.stringify(one.others));
   const expected = evaluate(one);
@@ -365,11 +365,12 @@ async function compare(one: Case): Promise<void> {
       expect(factsOf(lines)).toEqual(expected);
     }
     expect(factsOf([...new Set(await run(RUN_DEFAULTS.memoryBudgetBytes, false))])).toEqual(expected);
+    if (inThreads) expect(factsOf(await run(RUN_DEFAULTS.memoryBudgetBytes, true, 3))).toEqual(expected);
   }
 }
 
 describe('collections are what nested loops give', () => {
-  sharedTest.each(share(20, seeds(1, 100)))('seed %i', (seed) => compare(invent(seed, seed % 3 === 0 ? 40 : 8)));
+  sharedTest.each(share(20, seeds(1, 100)))('seed %i', (seed) => compare(invent(seed, seed % 3 === 0 ? 40 : 8), seed % 4 === 0));
 
   // More heads than a table holds without a budget: their members are numbered at the end.
   sharedTest.each(share(1, [1, 2, 3]))('thousands of heads, seed %i', (seed) => {

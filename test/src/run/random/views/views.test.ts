@@ -185,9 +185,12 @@ describe('views are what nested loops give', () => {
     const objects = one.again ? OBJECTS.filter((object) => object !== '{#}') : OBJECTS;
     const expected = [...evaluate(one, objects)].sort();
     write(one, objects);
+    const threads = seed % 4 === 0 ? [3, 2, 1] : [1];
     for (const memoryBudgetBytes of [RUN_DEFAULTS.memoryBudgetBytes, 0]) {
-      const lines = await run({ memoryBudgetBytes });
-      expect(lines.sort()).toEqual(expected);
+      for (const number of threads) {
+        const lines = await run({ memoryBudgetBytes, threads: number, threadBytes: 100, keyBytes: 0 });
+        expect(lines.sort()).toEqual(expected);
+      }
     }
     expect([...new Set(await run({ distinct: false }))].sort()).toEqual(expected);
   });
