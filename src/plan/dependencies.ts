@@ -29,8 +29,8 @@ export function isFunctionallyDependent({ object }: Emit, { rows, subject }: Map
   // What a join brings is not of the row alone, and one of several triples is not the only one.
   if (isInCell(object) || !isOne(object)) return false;
   if (variesInRow(object) || hasVaryingDatatype(object, rows)) return false;
-  const told = toldBy(subject);
-  return leavesOfTerm(object).every((leaf) => told.has(leafKey(leaf)) && isSingle(leaf, rows, facts));
+  const determined = determinedBy(subject);
+  return leavesOfTerm(object).every((leaf) => determined.has(leafKey(leaf)) && isSingle(leaf, rows, facts));
 }
 
 /** The side of a join whose term determines the key of its rows. */
@@ -42,23 +42,23 @@ export type KeyedBy = 'child' | 'parent' | undefined;
  * **Claim.** Then each pair of terms has one key at most. So a rule that is disjoint from all others and pairs the distinct terms of each
  * key makes each of its statements once.
  *
- * **Proof.** The key is made of texts that can be recovered from the term (`toldBy`), each the only value of its reference, joined by
+ * **Proof.** The key is made of texts that can be recovered from the term (`determinedBy`), each the only value of its reference, joined by
  * templates alone: no function, condition or position of the row. Keys and subjects are both made of the values as the source writes them,
  * so rows with an equal term have equal keys, and the term is in one group of its side. Two pairs of one group differ in child or parent,
  * and with constant predicate and graph the statement gives both back.
  */
 export function keyedBy({ on, right }: Join, { rows, subject }: MapRules, facts: CatalogueMetadata): KeyedBy {
   const lefts = on.map(({ left }) => left);
-  if (tellsKeys(subject, lefts, rows, facts)) return 'child';
+  if (determinesKeys(subject, lefts, rows, facts)) return 'child';
   const [parent] = right.columns;
   const keys = right.keys.map(({ value }) => value);
-  return parent !== undefined && isTerm(parent.value) && tellsKeys(parent.value, keys, right.input, facts) ? 'parent' : undefined;
+  return parent !== undefined && isTerm(parent.value) && determinesKeys(parent.value, keys, right.input, facts) ? 'parent' : undefined;
 }
 
-function tellsKeys(term: Term, keys: readonly Expression[], rows: Operator, facts: CatalogueMetadata): boolean {
-  const told = toldBy(term);
+function determinesKeys(term: Term, keys: readonly Expression[], rows: Operator, facts: CatalogueMetadata): boolean {
+  const determined = determinedBy(term);
   const isWritten = (key: Expression): boolean => !(holds(key, 'call') || holds(key, 'conditional') || holds(key, 'row'));
-  return keys.every((key) => isWritten(key) && leavesOf(key).every((leaf) => told.has(leafKey(leaf)) && isSingle(leaf, rows, facts)));
+  return keys.every((key) => isWritten(key) && leavesOf(key).every((leaf) => determined.has(leafKey(leaf)) && isSingle(leaf, rows, facts)));
 }
 
 /**
@@ -73,15 +73,15 @@ export function isUnique({ rows, subject, emits, checks }: MapRules, facts: Cata
   const keys = emits.flatMap(({ input }) => (input.kind === 'join' ? input.on.flatMap(({ left }) => leavesOf(left)) : []));
   const leaves = [...terms.flatMap(leavesOfTerm), ...keys];
   if (!leaves.every((leaf) => isSingle(leaf, rows, facts))) return false;
-  const namesIn = (told: ReadonlySet<string>): string[] => [
-    ...new Set(leaves.flatMap((leaf) => (leaf.kind === 'read' && told.has(leafKey(leaf)) ? [nameOf(leaf)] : []))),
+  const namesIn = (determined: ReadonlySet<string>): string[] => [
+    ...new Set(leaves.flatMap((leaf) => (leaf.kind === 'read' && determined.has(leafKey(leaf)) ? [nameOf(leaf)] : []))),
   ];
-  const told = toldBy(subject);
-  if (facts.isKey(source, namesIn(told))) return true;
+  const determined = determinedBy(subject);
+  if (facts.isKey(source, namesIn(determined))) return true;
   if (source.kind !== 'sql-pairs') return false;
   return emits.every(({ object }) => {
-    const toldByBoth = new Set([...told, ...toldBy(object)]);
-    return leaves.every((leaf) => toldByBoth.has(leafKey(leaf))) && facts.areDistinct(source, namesIn(toldByBoth));
+    const determinedByBoth = new Set([...determined, ...determinedBy(object)]);
+    return leaves.every((leaf) => determinedByBoth.has(leafKey(leaf))) && facts.areDistinct(source, namesIn(determinedByBoth));
   });
 }
 
@@ -93,7 +93,7 @@ export function isUnique({ rows, subject, emits, checks }: MapRules, facts: Cata
  * **Proof.** The check and the triples map read the same rows: `rows` is the same operator, so no field beside the key multiplies those of
  * the triples map, and the records of the scan are numbered, never merged. A row with a null in the key has no subject, since the subject
  * reads every field of the key and a template with a null gives no text. For two others with the same subject, each field of the key can be
- * recovered from the subject (`toldBy`), so their keys are equal texts. The check compares values, but of one CSV column equal texts are
+ * recovered from the subject (`determinedBy`), so their keys are equal texts. The check compares values, but of one CSV column equal texts are
  * equal values (JSON, workbooks and Parquet have `1` and `"1"`, two values with one text, so their keys are not used). So the check
  * finds the pair and ends the run before its output is committed, whatever was written. Within a row, each reference has one value, and no
  * function gives several: a rule makes each of its statements once.
@@ -102,12 +102,12 @@ export function isDeclaredUnique(rules: MapRules, promised: readonly Check[], fa
   const { rows } = rules;
   if (rows.kind !== 'scan' || rows.source.kind !== 'file' || rows.source.formulation !== 'csv') return false;
   if (namesTypedColumns(rows.source)) return false;
-  const told = toldOfRow(rules, facts);
+  const determined = determinedByRow(rules, facts);
   return promised.some(
     (check) =>
       check.kind === 'unique' &&
       check.rows === rows &&
-      check.fields.every(({ value }) => value.kind === 'read' && told.has(leafKey(value))),
+      check.fields.every(({ value }) => value.kind === 'read' && determined.has(leafKey(value))),
   );
 }
 
@@ -117,32 +117,32 @@ export function isDeclaredUnique(rules: MapRules, promised: readonly Check[], fa
  * **Claim.** If no two rows have the same text for one of them, no two rows have the same subject. A row may have no value there.
  *
  * **Proof.** The subject reads the reference, so a row without a value there has no subject: a template with a null gives no text. The text can
- * be recovered from the subject (`toldBy`), so two rows with the same subject had the same text. Within a row: as for `isDeclaredUnique`.
+ * be recovered from the subject (`determinedBy`), so two rows with the same subject had the same text. Within a row: as for `isDeclaredUnique`.
  */
 export function keyReferences(rules: MapRules, facts: CatalogueMetadata): readonly string[] {
-  const told = toldOfRow(rules, facts);
-  return [...new Set(readsOfTerm(rules.subject).flatMap((read) => (told.has(leafKey(read)) ? [read.reference] : [])))];
+  const determined = determinedByRow(rules, facts);
+  return [...new Set(readsOfTerm(rules.subject).flatMap((read) => (determined.has(leafKey(read)) ? [read.reference] : [])))];
 }
 
 /**
- * What the subject tells of its row, if the rules make each of their statements once where each row has its own subject: each reference has one
- * value, no function gives several, and every statement is made of the row alone.
+ * The reads of the row that its subject determines, if the rules make each of their statements once where each row has its own subject: each
+ * reference has one value, no function gives several, and every statement is made of the row alone.
  */
-function toldOfRow({ rows, subject, emits, collects, checks }: MapRules, facts: CatalogueMetadata): ReadonlySet<string> {
+function determinedByRow({ rows, subject, emits, collects, checks }: MapRules, facts: CatalogueMetadata): ReadonlySet<string> {
   if (rows.kind !== 'scan' || isInCell(subject)) return NOTHING;
   const terms = [subject, ...checks, ...emits.flatMap(termsOf)];
   if (collects.length > 0 || emits.some(({ input }) => input !== rows) || !terms.every(isOne)) return NOTHING;
   if (terms.flatMap(expressionsOf).some((one) => holds(one, 'call'))) return NOTHING;
-  return terms.flatMap(leavesOfTerm).every((leaf) => isSingle(leaf, rows, facts)) ? toldBy(subject) : NOTHING;
+  return terms.flatMap(leavesOfTerm).every((leaf) => isSingle(leaf, rows, facts)) ? determinedBy(subject) : NOTHING;
 }
 
 /** Whether the subject identifies the row of its table. */
 export function identifiesRow({ rows, subject }: MapRules, facts: CatalogueMetadata): boolean {
   if (rows.kind !== 'scan' || rows.source.kind === 'file') return false;
-  const told = toldBy(subject);
+  const determined = determinedBy(subject);
   return facts.identifiesRow(
     rows.source,
-    readsOfTerm(subject).flatMap((read) => (told.has(leafKey(read)) ? [nameOf(read)] : [])),
+    readsOfTerm(subject).flatMap((read) => (determined.has(leafKey(read)) ? [nameOf(read)] : [])),
   );
 }
 
@@ -153,7 +153,7 @@ const variesInRow = (term: Term): boolean => expressionsOf(term).some((one) => h
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-const toldBy = (term: Term): ReadonlySet<string> => (isInCell(term) ? NOTHING : injectiveReferences(writtenTerm(term)));
+const determinedBy = (term: Term): ReadonlySet<string> => (isInCell(term) ? NOTHING : injectiveReferences(writtenTerm(term)));
 
 /** Whether a term has one text at most where each of its references has one value. */
 const isOne = (term: Term): boolean => term.kind !== 'quoted' || (term.triples.length === 1 && termsIn(term).every(isOne));

@@ -80,8 +80,9 @@ function tokensOfTerm(of: RowTerm, natural: { typed: boolean; datatype: null | u
   });
 }
 
-const told = (map: TermMap): readonly string[] => toldBy(planned(map));
-const toldBy = (term: RowTerm): readonly string[] => [...injectiveReferences(writtenTerm(term))].map((key) => key.replace('0 ', '')).sort();
+const determined = (map: TermMap): readonly string[] => determinedBy(planned(map));
+const determinedBy = (term: RowTerm): readonly string[] =>
+  [...injectiveReferences(writtenTerm(term))].map((key) => key.replace('0 ', '')).sort();
 
 /** References of which two rows that make the same term have other values. */
 const contradictions = (map: TermMap): readonly string[] => contradictionsOf(tokensOf(map));
@@ -139,11 +140,11 @@ describe('what a term says of its record', () => {
       ['a'],
     ],
   ])('%s', (_, map, expected) => {
-    expect(told(map)).toEqual(expected);
+    expect(determined(map)).toEqual(expected);
   });
 
   test('no two records with one term differ in what it says', () => {
-    const wrong = ALL.filter((map) => told(map).some((name) => contradictions(map).includes(name)));
+    const wrong = ALL.filter((map) => determined(map).some((name) => contradictions(map).includes(name)));
     expect(wrong.map(nameOf)).toEqual([]);
   });
 
@@ -305,12 +306,12 @@ describe('quoted triples', () => {
   test('no two records with one quoted triple differ in what it says', () => {
     const wrong = triples.filter((triple) => {
       const term = quotedTerm(triple);
-      return toldBy(term).some((name) => contradictionsOf(tokensOfTerm(term)).includes(name));
+      return determinedBy(term).some((name) => contradictionsOf(tokensOfTerm(term)).includes(name));
     });
     expect(wrong).toEqual([]);
-    expect(triples.filter((triple) => toldBy(quotedTerm(triple)).length > 0).length).toBeGreaterThan(20);
+    expect(triples.filter((triple) => determinedBy(quotedTerm(triple)).length > 0).length).toBeGreaterThan(20);
     // One of several triples says nothing of the record.
-    expect(several.filter((triple) => toldBy(quotedTerm(triple)).length > 0)).toEqual([]);
+    expect(several.filter((triple) => determinedBy(quotedTerm(triple)).length > 0)).toEqual([]);
   });
 
   test('what can be equal is not told apart', () => {
