@@ -25,12 +25,12 @@ import { hasNaturalDatatype, writtenTerm } from './written.ts';
  * Whether the object depends functionally on the subject: the object is made of texts that can be recovered from the subject, each the only
  * value of its reference. A text does not give the datatype: JSON's `1` and `"1"` make one subject and two literals.
  */
-export function isFunctionallyDependent({ object }: Emit, { rows, subject }: MapRules, facts: CatalogueMetadata): boolean {
+export function isFunctionallyDependent({ object }: Emit, { rows, subject }: MapRules, catalogue: CatalogueMetadata): boolean {
   // What a join brings is not of the row alone, and one of several triples is not the only one.
   if (isInCell(object) || !isOne(object)) return false;
   if (variesInRow(object) || hasVaryingDatatype(object, rows)) return false;
   const determined = determinedBy(subject);
-  return leavesOfTerm(object).every((leaf) => determined.has(leafKey(leaf)) && isSingle(leaf, rows, facts));
+  return leavesOfTerm(object).every((leaf) => determined.has(leafKey(leaf)) && isSingle(leaf, rows, catalogue));
 }
 
 /** The side of a join whose term determines the key of its rows. */
@@ -47,41 +47,43 @@ export type KeyedBy = 'child' | 'parent' | undefined;
  * so rows with an equal term have equal keys, and the term is in one group of its side. Two pairs of one group differ in child or parent,
  * and with constant predicate and graph the statement gives both back.
  */
-export function keyedBy({ on, right }: Join, { rows, subject }: MapRules, facts: CatalogueMetadata): KeyedBy {
+export function keyedBy({ on, right }: Join, { rows, subject }: MapRules, catalogue: CatalogueMetadata): KeyedBy {
   const lefts = on.map(({ left }) => left);
-  if (determinesKeys(subject, lefts, rows, facts)) return 'child';
+  if (determinesKeys(subject, lefts, rows, catalogue)) return 'child';
   const [parent] = right.columns;
   const keys = right.keys.map(({ value }) => value);
-  return parent !== undefined && isTerm(parent.value) && determinesKeys(parent.value, keys, right.input, facts) ? 'parent' : undefined;
+  return parent !== undefined && isTerm(parent.value) && determinesKeys(parent.value, keys, right.input, catalogue) ? 'parent' : undefined;
 }
 
-function determinesKeys(term: Term, keys: readonly Expression[], rows: Operator, facts: CatalogueMetadata): boolean {
+function determinesKeys(term: Term, keys: readonly Expression[], rows: Operator, catalogue: CatalogueMetadata): boolean {
   const determined = determinedBy(term);
   const isWritten = (key: Expression): boolean => !(holds(key, 'call') || holds(key, 'conditional') || holds(key, 'row'));
-  return keys.every((key) => isWritten(key) && leavesOf(key).every((leaf) => determined.has(leafKey(leaf)) && isSingle(leaf, rows, facts)));
+  return keys.every(
+    (key) => isWritten(key) && leavesOf(key).every((leaf) => determined.has(leafKey(leaf)) && isSingle(leaf, rows, catalogue)),
+  );
 }
 
 /**
  * Whether no rule can make a statement twice: every record has its own subject, or (the rows of a join, which are distinct) subject and
  * object together identify the record; and no record repeats a value.
  */
-export function isUnique({ rows, subject, emits, checks }: MapRules, facts: CatalogueMetadata): boolean {
+export function isUnique({ rows, subject, emits, checks }: MapRules, catalogue: CatalogueMetadata): boolean {
   if (rows.kind !== 'scan' || rows.source.kind === 'file') return false;
   const { source } = rows;
   const terms = [subject, ...checks, ...emits.flatMap(termsOf)];
   if (terms.flatMap(expressionsOf).some((one) => holds(one, 'call'))) return false;
   const keys = emits.flatMap(({ input }) => (input.kind === 'join' ? input.on.flatMap(({ left }) => leavesOf(left)) : []));
   const leaves = [...terms.flatMap(leavesOfTerm), ...keys];
-  if (!leaves.every((leaf) => isSingle(leaf, rows, facts))) return false;
+  if (!leaves.every((leaf) => isSingle(leaf, rows, catalogue))) return false;
   const namesIn = (determined: ReadonlySet<string>): string[] => [
     ...new Set(leaves.flatMap((leaf) => (leaf.kind === 'read' && determined.has(leafKey(leaf)) ? [nameOf(leaf)] : []))),
   ];
   const determined = determinedBy(subject);
-  if (facts.isKey(source, namesIn(determined))) return true;
+  if (catalogue.isKey(source, namesIn(determined))) return true;
   if (source.kind !== 'sql-pairs') return false;
   return emits.every(({ object }) => {
     const determinedByBoth = new Set([...determined, ...determinedBy(object)]);
-    return leaves.every((leaf) => determinedByBoth.has(leafKey(leaf))) && facts.areDistinct(source, namesIn(determinedByBoth));
+    return leaves.every((leaf) => determinedByBoth.has(leafKey(leaf))) && catalogue.areDistinct(source, namesIn(determinedByBoth));
   });
 }
 
@@ -98,11 +100,11 @@ export function isUnique({ rows, subject, emits, checks }: MapRules, facts: Cata
  * finds the pair and ends the run before its output is committed, whatever was written. Within a row, each reference has one value, and no
  * function gives several: a rule makes each of its statements once.
  */
-export function isDeclaredUnique(rules: MapRules, promised: readonly Check[], facts: CatalogueMetadata): boolean {
+export function isDeclaredUnique(rules: MapRules, promised: readonly Check[], catalogue: CatalogueMetadata): boolean {
   const { rows } = rules;
   if (rows.kind !== 'scan' || rows.source.kind !== 'file' || rows.source.formulation !== 'csv') return false;
   if (namesTypedColumns(rows.source)) return false;
-  const determined = determinedByRow(rules, facts);
+  const determined = determinedByRow(rules, catalogue);
   return promised.some(
     (check) =>
       check.kind === 'unique' &&
@@ -119,8 +121,8 @@ export function isDeclaredUnique(rules: MapRules, promised: readonly Check[], fa
  * **Proof.** The subject reads the reference, so a row without a value there has no subject: a template with a null gives no text. The text can
  * be recovered from the subject (`determinedBy`), so two rows with the same subject had the same text. Within a row: as for `isDeclaredUnique`.
  */
-export function keyReferences(rules: MapRules, facts: CatalogueMetadata): readonly string[] {
-  const determined = determinedByRow(rules, facts);
+export function keyReferences(rules: MapRules, catalogue: CatalogueMetadata): readonly string[] {
+  const determined = determinedByRow(rules, catalogue);
   return [...new Set(readsOfTerm(rules.subject).flatMap((read) => (determined.has(leafKey(read)) ? [read.reference] : [])))];
 }
 
@@ -128,19 +130,19 @@ export function keyReferences(rules: MapRules, facts: CatalogueMetadata): readon
  * The reads of the row that its subject determines, if the rules make each of their statements once where each row has its own subject: each
  * reference has one value, no function gives several, and every statement is made of the row alone.
  */
-function determinedByRow({ rows, subject, emits, collects, checks }: MapRules, facts: CatalogueMetadata): ReadonlySet<string> {
+function determinedByRow({ rows, subject, emits, collects, checks }: MapRules, catalogue: CatalogueMetadata): ReadonlySet<string> {
   if (rows.kind !== 'scan' || isInCell(subject)) return NOTHING;
   const terms = [subject, ...checks, ...emits.flatMap(termsOf)];
   if (collects.length > 0 || emits.some(({ input }) => input !== rows) || !terms.every(isOne)) return NOTHING;
   if (terms.flatMap(expressionsOf).some((one) => holds(one, 'call'))) return NOTHING;
-  return terms.flatMap(leavesOfTerm).every((leaf) => isSingle(leaf, rows, facts)) ? determinedBy(subject) : NOTHING;
+  return terms.flatMap(leavesOfTerm).every((leaf) => isSingle(leaf, rows, catalogue)) ? determinedBy(subject) : NOTHING;
 }
 
 /** Whether the subject identifies the row of its table. */
-export function identifiesRow({ rows, subject }: MapRules, facts: CatalogueMetadata): boolean {
+export function identifiesRow({ rows, subject }: MapRules, catalogue: CatalogueMetadata): boolean {
   if (rows.kind !== 'scan' || rows.source.kind === 'file') return false;
   const determined = determinedBy(subject);
-  return facts.identifiesRow(
+  return catalogue.identifiesRow(
     rows.source,
     readsOfTerm(subject).flatMap((read) => (determined.has(leafKey(read)) ? [nameOf(read)] : [])),
   );
@@ -174,10 +176,10 @@ const carriesDatatypes = (literal: Term, rows: Operator): boolean =>
   (rows.source.kind === 'file' && hasTypedValues(rows.source));
 
 /** Whether a row has at most one value for what is read. */
-function isSingle(leaf: Leaf, rows: Operator, facts: CatalogueMetadata): boolean {
+function isSingle(leaf: Leaf, rows: Operator, catalogue: CatalogueMetadata): boolean {
   if (leaf.kind === 'cell') return true;
   const { source, dialect } = scanOf(rows);
-  if (source.kind !== 'file') return facts.isSingle(source, nameOf(leaf));
+  if (source.kind !== 'file') return catalogue.isSingle(source, nameOf(leaf));
   const { reference } = leaf;
   if (source.request?.kind === 'select' && variableOf(reference) !== undefined) return true;
   return FORMULATIONS[source.formulation].isSingle(reference, dialect === 'legacy') && !hasSeparators(source);

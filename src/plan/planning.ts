@@ -17,7 +17,7 @@ import { groupScans, groupsOf, isObjectOf, joinsIn, type NestedDraft, orderScans
  * Plans a mapping that has no errors. Pure: the same arguments give the same plan. Throws nothing.
  *
  * @param runBase base IRI of the run, absolute; triples maps may have their own
- * @param metadata catalogue metadata of databases; without it no key is known, and no join is pushed down
+ * @param catalogue metadata of databases; without them no key is known, and no join is pushed down
  * @param reifiers whether the statements are written in RDF 1.2, where quoted triples as subjects have reifiers
  * @returns scans in execution order (parents of joins before their children where possible); `MapPlan.index` counts the triples maps in
  * that order
@@ -25,17 +25,17 @@ import { groupScans, groupsOf, isObjectOf, joinsIn, type NestedDraft, orderScans
 export function planMapping(
   mapping: Mapping,
   runBase: string,
-  metadata: CatalogueMetadata = NO_METADATA,
+  catalogue: CatalogueMetadata = NO_METADATA,
   policies: Policies = {},
   reifiers = false,
 ): Plan {
   const builder = new Builder();
   const built = buildAlgebra(mapping, runBase, builder);
-  return planAlgebra(rewritten(built, { ...policies, builder, facts: metadata }), metadata, reifiers);
+  return planAlgebra(rewritten(built, { ...policies, builder, catalogue }), catalogue, reifiers);
 }
 
 /** Lays an algebra out as what is carried out. */
-export function planAlgebra({ maps, checks }: Algebra, metadata: CatalogueMetadata, reifiers = false): Plan {
+export function planAlgebra({ maps, checks }: Algebra, catalogue: CatalogueMetadata, reifiers = false): Plan {
   const checkIndexes = new Map(checks.map((check, index) => [check, index]));
   const joins = projectsOf(maps, checks);
   const joinIndexes = new Map(joins.map((project, index) => [project, index]));
@@ -62,7 +62,7 @@ export function planAlgebra({ maps, checks }: Algebra, metadata: CatalogueMetada
             join: joinOf(input),
             keys: input.on.map(({ left }) => left),
             deferred: isDeferred(input),
-            keyedBy: keyedBy(input, rules, metadata),
+            keyedBy: keyedBy(input, rules, catalogue),
           }
         : { kind: 'term', term: object };
       return {
@@ -71,7 +71,7 @@ export function planAlgebra({ maps, checks }: Algebra, metadata: CatalogueMetada
         graph,
         output: outputOf(emit),
         distinct: overlappingEmits.has(emit) ? 'overlapping' : 'subject',
-        functionallyDependent: isFunctionallyDependent(emit, rules, metadata),
+        functionallyDependent: isFunctionallyDependent(emit, rules, catalogue),
         reified: reifiers && [definitionOf(rules.subject, rules.rows), definitionOf(object, input)].some(({ kind }) => kind === 'quoted'),
       };
     });
@@ -88,9 +88,9 @@ export function planAlgebra({ maps, checks }: Algebra, metadata: CatalogueMetada
     map: rules.map,
     subject: rules.subject,
     checks: rules.checks,
-    unique: isUnique(rules, metadata) || isDeclaredUnique(rules, checks, metadata),
-    keyReferences: rules.rows.kind === 'scan' && rules.rows.source.kind === 'file' ? keyReferences(rules, metadata) : [],
-    identifiesRow: identifiesRow(rules, metadata),
+    unique: isUnique(rules, catalogue) || isDeclaredUnique(rules, checks, catalogue),
+    keyReferences: rules.rows.kind === 'scan' && rules.rows.source.kind === 'file' ? keyReferences(rules, catalogue) : [],
+    identifiesRow: identifiesRow(rules, catalogue),
     sharesReifiers: reifierOverlaps.shared.has(rules),
     rules: rulesOf(rules),
     collects: rules.collects.map(collectOf),

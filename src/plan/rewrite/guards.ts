@@ -16,14 +16,14 @@ export interface Guards {
   asParent(parent: Project): readonly RowTerm[];
 }
 
-export function findGuards(maps: readonly MapRules[], facts: CatalogueMetadata, { onError, datatypeCheck }: Policies): Guards {
+export function findGuards(maps: readonly MapRules[], catalogue: CatalogueMetadata, { onError, datatypeCheck }: Policies): Guards {
   const parentKeys = new Map<MapInfo | undefined, RowTerm[]>();
   for (const join of maps.flatMap(joinsIn)) {
     const { map, keys } = join.right;
     parentKeys.set(map, [...(parentKeys.get(map) ?? []), ...keys.map(({ value }) => keyTerm(value))]);
   }
   const fallible = (map: MapInfo | undefined, terms: readonly RowTerm[], rows: Operator): readonly RowTerm[] => {
-    const given = { facts, checksDatatypes: map !== undefined && datatypeCheckOf(map, datatypeCheck) === 'error' };
+    const given = { catalogue, checksDatatypes: map !== undefined && datatypeCheckOf(map, datatypeCheck) === 'error' };
     return [...new Map(terms.filter((term) => mayFail(term, rows, given)).map((term) => [termKey(term), term])).values()];
   };
   return {
@@ -60,7 +60,11 @@ export const joinsIn = ({ emits, collects }: MapRules): readonly Join[] => [
 ];
 
 /** Whether some value may make this term invalid. Files need no guards, because their joins remove no terms. */
-function mayFail(term: RowTerm, rows: Operator, given: { readonly facts: CatalogueMetadata; readonly checksDatatypes: boolean }): boolean {
+function mayFail(
+  term: RowTerm,
+  rows: Operator,
+  given: { readonly catalogue: CatalogueMetadata; readonly checksDatatypes: boolean },
+): boolean {
   if (rows.kind !== 'scan' || rows.source.kind === 'file') return false;
   const { source } = rows;
   switch (term.kind) {
@@ -83,7 +87,7 @@ function mayFail(term: RowTerm, rows: Operator, given: { readonly facts: Catalog
   // A function may refuse its arguments.
   return (
     expressionsOf(term).some((one) => holds(one, 'call')) ||
-    !readsOf(term.value).every((read) => given.facts.isAlwaysValid(source, nameOf(read)))
+    !readsOf(term.value).every((read) => given.catalogue.isAlwaysValid(source, nameOf(read)))
   );
 }
 

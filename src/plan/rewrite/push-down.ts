@@ -12,16 +12,16 @@ import { expressionsOf, isInCell, isOfRow, isTerm, renameTerm } from '../express
 import { findGuards, type Guards, joinsIn, without } from './guards.ts';
 import type { Rewrite } from './rewrite.ts';
 
-export const pushDownJoins: Rewrite = (algebra, { facts, builder, ...policies }) => {
+export const pushDownJoins: Rewrite = (algebra, { catalogue, builder, ...policies }) => {
   const { maps } = algebra;
-  const guards = findGuards(maps, facts, policies);
+  const guards = findGuards(maps, catalogue, policies);
   // Where a rejected record ends the run, no guards are needed.
   const ofPairs = ({ map }: MapRules): Guards | undefined => (policyOf(map.dialect, policies.onError) === 'strict' ? undefined : guards);
-  const split = maps.map((rules) => splitJoins(rules, facts, ofPairs(rules), builder));
+  const split = maps.map((rules) => splitJoins(rules, catalogue, ofPairs(rules), builder));
   const remaining = split.flat();
   if (remaining.length === maps.length) return algebra;
   const parents = new Set<MapInfo | undefined>(remaining.flatMap((rules) => joinsIn(rules).map(({ right }) => right.map)));
-  const left = findGuards(remaining, facts, policies);
+  const left = findGuards(remaining, catalogue, policies);
   const rewritten = split.flatMap(([rules, ...pushed], at) => {
     const whole = maps[at] as MapRules;
     const own = rules as MapRules;
@@ -34,10 +34,11 @@ export const pushDownJoins: Rewrite = (algebra, { facts, builder, ...policies })
 };
 
 /** The triples map without the joins that are pushed down, followed by one for each of those. */
-function splitJoins(rules: MapRules, facts: CatalogueMetadata, guards: Guards | undefined, builder: Builder): readonly MapRules[] {
+function splitJoins(rules: MapRules, catalogue: CatalogueMetadata, guards: Guards | undefined, builder: Builder): readonly MapRules[] {
   const pushed: MapRules[] = [];
   const emits = rules.emits.filter((emit) => {
-    const joined = emit.input.kind === 'join' ? pushDown(rules, emit, emit.input, pushed.length + 1, facts, guards, builder) : undefined;
+    const joined =
+      emit.input.kind === 'join' ? pushDown(rules, emit, emit.input, pushed.length + 1, catalogue, guards, builder) : undefined;
     if (joined !== undefined) pushed.push(joined);
     return joined === undefined;
   });
@@ -50,7 +51,7 @@ function pushDown(
   emit: Emit,
   { origin, on, right }: Join,
   number: number,
-  facts: CatalogueMetadata,
+  catalogue: CatalogueMetadata,
   guards: Guards | undefined,
   builder: Builder,
 ): MapRules | undefined {
@@ -72,7 +73,7 @@ function pushDown(
   for (const [i, { left }] of on.entries()) {
     const key = right.keys[i]?.value;
     if (left.kind !== 'read' || key?.kind !== 'read') return undefined;
-    if (!facts.canJoin(child, left.reference, parent, key.reference)) return undefined;
+    if (!catalogue.canJoin(child, left.reference, parent, key.reference)) return undefined;
     conditions.push({ child: left.reference, parent: key.reference });
   }
   const id = `${map.id} join ${number}`;

@@ -11,5 +11,5 @@ export type Rewrite = (algebra: Algebra, given: Given) => Algebra;
 export interface Given extends Policies {
   /** That of the algebra: new columns differ from those of the algebra. */
   readonly builder: Builder;
-  readonly facts: CatalogueMetadata;
+  readonly catalogue: CatalogueMetadata;
 }

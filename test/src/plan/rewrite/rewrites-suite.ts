@@ -60,11 +60,11 @@ async function run(memoryBudgetBytes: number): Promise<string[]> {
 const changes = new Map<string, number>();
 
 /** Each rewrite alone, and after those before it. */
-function attack(mapping: Mapping, base: string, facts: CatalogueMetadata, data: Data): Result {
+function attack(mapping: Mapping, base: string, catalogue: CatalogueMetadata, data: Data): Result {
   let first: Result | undefined;
   for (const onError of ['strict', 'skip'] as const) {
     const builder = new Builder();
-    const given: Given = { builder, facts, onError };
+    const given: Given = { builder, catalogue, onError };
     const built = buildAlgebra(mapping, base, builder);
     const expected = evaluateAlgebra(built, data);
     first ??= expected;

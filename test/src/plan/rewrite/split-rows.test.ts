@@ -30,7 +30,7 @@ async function partsOf(text: string, onError?: ErrorPolicy): Promise<readonly st
   const { mapping, diagnostics } = await readMapping([{ name: 'm.ttl', text: PREFIXES + text }], { baseIri: 'http://e/' });
   expect(diagnostics).toEqual([]);
   const builder = new Builder();
-  const { maps } = splitRows(buildAlgebra(mapping, 'http://e/', builder), { builder, facts: NO_METADATA, onError });
+  const { maps } = splitRows(buildAlgebra(mapping, 'http://e/', builder), { builder, catalogue: NO_METADATA, onError });
   return maps.filter((rules) => rules.map.name === 'm').map(describePart);
 }
 
