@@ -23,8 +23,8 @@ export function findGuards(maps: readonly MapRules[], catalogue: CatalogueMetada
     parentKeys.set(map, [...(parentKeys.get(map) ?? []), ...keys.map(({ value }) => keyTerm(value))]);
   }
   const fallible = (map: MapInfo | undefined, terms: readonly RowTerm[], rows: Operator): readonly RowTerm[] => {
-    const given = { catalogue, checksDatatypes: map !== undefined && datatypeCheckOf(map, datatypeCheck) === 'error' };
-    return [...new Map(terms.filter((term) => mayFail(term, rows, given)).map((term) => [termKey(term), term])).values()];
+    const context = { catalogue, checksDatatypes: map !== undefined && datatypeCheckOf(map, datatypeCheck) === 'error' };
+    return [...new Map(terms.filter((term) => mayFail(term, rows, context)).map((term) => [termKey(term), term])).values()];
   };
   return {
     of(rules) {
@@ -63,7 +63,7 @@ export const joinsIn = ({ emits, collects }: MapRules): readonly Join[] => [
 function mayFail(
   term: RowTerm,
   rows: Operator,
-  given: { readonly catalogue: CatalogueMetadata; readonly checksDatatypes: boolean },
+  context: { readonly catalogue: CatalogueMetadata; readonly checksDatatypes: boolean },
 ): boolean {
   if (rows.kind !== 'scan' || rows.source.kind === 'file') return false;
   const { source } = rows;
@@ -71,23 +71,23 @@ function mayFail(
     case 'constant':
       return false;
     case 'quoted':
-      return termsIn(term).some((part) => part.kind !== 'encoded' && mayFail(part, rows, given));
+      return termsIn(term).some((part) => part.kind !== 'encoded' && mayFail(part, rows, context));
     case 'head':
-      return termsOf(term.collection).some((one) => mayFail(one, rows, given));
+      return termsOf(term.collection).some((one) => mayFail(one, rows, context));
     case 'iri':
       if (['read', 'call'].includes(unconditional(term.value).kind) && (term.type === 'iri' || term.type === 'uri')) return true;
       break;
     case 'literal':
       if (term.language !== undefined && term.language.kind !== 'constant') return true;
-      if (term.datatype !== undefined && mayFail(term.datatype, rows, given)) return true;
-      if (given.checksDatatypes && term.datatype !== undefined && mayBeIllTyped(term.datatype)) return true;
+      if (term.datatype !== undefined && mayFail(term.datatype, rows, context)) return true;
+      if (context.checksDatatypes && term.datatype !== undefined && mayBeIllTyped(term.datatype)) return true;
       break;
     case 'blank':
   }
   // A function may refuse its arguments.
   return (
     expressionsOf(term).some((one) => holds(one, 'call')) ||
-    !readsOf(term.value).every((read) => given.catalogue.isAlwaysValid(source, nameOf(read)))
+    !readsOf(term.value).every((read) => context.catalogue.isAlwaysValid(source, nameOf(read)))
   );
 }
 

@@ -5,11 +5,11 @@ import type { Builder } from '../build/operators.ts';
 import type { CatalogueMetadata } from '../catalogue-metadata.ts';
 
 /** Returns the algebra itself where it changes nothing. */
-export type Rewrite = (algebra: Algebra, given: Given) => Algebra;
+export type Rewrite = (algebra: Algebra, context: RewriteContext) => Algebra;
 
-/** What a rewrite may rest on. */
-export interface Given extends Policies {
-  /** That of the algebra: new columns differ from those of the algebra. */
+/** What a rewrite may use besides the algebra. */
+export interface RewriteContext extends Policies {
+  /** The builder of the algebra, so that new columns differ from its columns. */
   readonly builder: Builder;
   readonly catalogue: CatalogueMetadata;
 }

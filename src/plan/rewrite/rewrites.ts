@@ -1,7 +1,7 @@
 /** The rewrites, in their order. */
 import type { Algebra } from '../algebra.ts';
 import { pushDownJoins } from './push-down.ts';
-import type { Given, Rewrite } from './rewrite.ts';
+import type { Rewrite, RewriteContext } from './rewrite.ts';
 import { splitRows } from './split-rows.ts';
 
 /** Each with its name, for people. */
@@ -10,5 +10,5 @@ export const REWRITES: readonly (readonly [name: string, rewrite: Rewrite])[] = 
   ['push joins down', pushDownJoins],
 ];
 
-export const rewritten = (built: Algebra, given: Given): Algebra =>
-  REWRITES.reduce((algebra, [, rewrite]) => rewrite(algebra, given), built);
+export const rewritten = (built: Algebra, context: RewriteContext): Algebra =>
+  REWRITES.reduce((algebra, [, rewrite]) => rewrite(algebra, context), built);

@@ -13,7 +13,7 @@ import type { Algebra } from '../../../../src/plan/algebra.ts';
 import { buildAlgebra } from '../../../../src/plan/build/build.ts';
 import { Builder } from '../../../../src/plan/build/operators.ts';
 import { type CatalogueMetadata, NO_METADATA } from '../../../../src/plan/catalogue-metadata.ts';
-import type { Given } from '../../../../src/plan/rewrite/rewrite.ts';
+import type { RewriteContext } from '../../../../src/plan/rewrite/rewrite.ts';
 import { REWRITES } from '../../../../src/plan/rewrite/rewrites.ts';
 import type { RunRequest } from '../../../../src/run/request.ts';
 import { executeRun } from '../../../../src/run/run.ts';
@@ -64,7 +64,7 @@ function attack(mapping: Mapping, base: string, catalogue: CatalogueMetadata, da
   let first: Result | undefined;
   for (const onError of ['strict', 'skip'] as const) {
     const builder = new Builder();
-    const given: Given = { builder, catalogue, onError };
+    const context: RewriteContext = { builder, catalogue, onError };
     const built = buildAlgebra(mapping, base, builder);
     const expected = evaluateAlgebra(built, data);
     first ??= expected;
@@ -76,12 +76,12 @@ function attack(mapping: Mapping, base: string, catalogue: CatalogueMetadata, da
     };
     let all = built;
     for (const [name, rewrite] of REWRITES) {
-      const alone = rewrite(built, given);
+      const alone = rewrite(built, context);
       if (alone !== built) {
         changes.set(name, (changes.get(name) ?? 0) + 1);
         expectSame(`${name} (${onError})`, alone);
       }
-      const next = rewrite(all, given);
+      const next = rewrite(all, context);
       if (next !== all && all !== built) expectSame(`${name} after others (${onError})`, next);
       all = next;
     }
