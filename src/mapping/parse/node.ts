@@ -20,7 +20,7 @@ import {
 } from '../model/model.ts';
 import { type KnownTerm, localName, lookUp, shorten } from '../vocabulary/namespaces.ts';
 import type { Prefixes } from '../vocabulary/near-namespaces.ts';
-import { CLASSES, type Class, HARMLESS, LATER, type Later, type Place, PROPERTIES, type Property } from '../vocabulary/vocabulary.ts';
+import { CLASSES, type Class, HARMLESS, type Place, PROPERTIES, type Property } from '../vocabulary/vocabulary.ts';
 import { unquoted } from './slips.ts';
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
@@ -131,14 +131,13 @@ export function readNode(context: Context, id: string, place: Place, named: Orig
   const before = report.errors;
   const properties = new Map<Property, Statement[]>();
   const classes = new Set<Class>();
-  const later = reportLaterTerms(report, node?.statements ?? []);
   for (const statement of node?.statements ?? []) {
     if (statement.property === RDF_TYPE) {
       const name = checkClass(report, statement, place);
       if (name !== undefined) classes.add(name);
       continue;
     }
-    const property = checkProperty(report, statement, place, later);
+    const property = checkProperty(report, statement, place);
     if (property === undefined) continue;
     const statements = properties.get(property);
     if (statements === undefined) properties.set(property, [statement]);
@@ -154,35 +153,18 @@ export function readNode(context: Context, id: string, place: Place, named: Orig
   };
 }
 
-/** Reports each unsupported feature that a node uses, once. Returns whether there was any. */
-function reportLaterTerms(report: Report, statements: readonly Statement[]): boolean {
-  const reported = new Set<Later>();
-  for (const { property, propertyOrigin, object, origin } of statements) {
-    const isClass = property === RDF_TYPE && object.kind === 'iri';
-    const term = isClass ? lookUp('classes', object.value) : lookUp('properties', property);
-    if (term?.name === undefined) continue;
-    const later: readonly Place[] | Later = isClass ? CLASSES[term.name as Class] : PROPERTIES[term.name as Property];
-    if (typeof later !== 'string' || reported.has(later)) continue;
-    reported.add(later);
-    reportLater(report, term.short, isClass ? origin : propertyOrigin, later);
-  }
-  return reported.size > 0;
-}
-
-/** The property of a statement if it is an RML property that may occur here. Next to terms of unsupported features, any property may occur. */
-function checkProperty(report: Report, statement: Statement, place: Place, later: boolean): Property | undefined {
+/** The property of a statement if it is one of the vocabulary that may occur here. Reports those that may not. */
+function checkProperty(report: Report, statement: Statement, place: Place): Property | undefined {
   const term = lookUp('properties', statement.property);
   if (term === undefined) return undefined;
   if (term.name === undefined) {
     reportUnknownProperty(report, term, statement.propertyOrigin);
     return undefined;
   }
-  const places: readonly Place[] | Later = PROPERTIES[term.name];
-  if (typeof places === 'string') return undefined;
+  const places: readonly Place[] = PROPERTIES[term.name];
   reportOlder(report, term, statement.propertyOrigin);
   if (statement.object.kind === 'iri') reportOlder(report, lookUp('individuals', statement.object.value), statement.origin);
   if (!places.includes(place)) {
-    if (later) return undefined;
     const harmless: readonly Place[] = HARMLESS[term.name] ?? [];
     if (term.dialect !== 'rml' && harmless.includes(place)) {
       const hint = `remove it: it belongs on ${listOf(places)}`;
@@ -208,8 +190,8 @@ function checkClass(report: Report, statement: Statement, place: Place): Class |
     reportUnknownClass(report, term, statement);
     return undefined;
   }
-  const places: readonly Place[] | Later = CLASSES[term.name];
-  if (typeof places !== 'string' && places.length > 0 && !places.includes(place)) {
+  const places: readonly Place[] = CLASSES[term.name];
+  if (places.length > 0 && !places.includes(place)) {
     // A class has no effect on the mapping, so a wrong one gives a warning, not an error.
     report.warning('misplaced-term', statement.origin, `${term.short} is not ${withArticle(place)}, as which this node is used`);
   }
@@ -262,11 +244,6 @@ export function reportUnknown(
   otherwise?: string,
 ): void {
   report.error('unknown-term', origin, `there is no ${kind} ${short}`, didYouMean(short, others, localName) ?? otherwise);
-}
-
-function reportLater(report: Report, what: string, origin: Origin, later: Later): void {
-  const { name, hint } = LATER[later];
-  report.error('not-supported', origin, `${what}: ${name} are not supported yet by this version`, hint);
 }
 
 /** For people: the last segment of the IRI, or the line in the document. */

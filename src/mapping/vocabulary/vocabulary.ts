@@ -46,11 +46,6 @@ export type Place =
   | 'target'
   | 'structural annotation';
 
-/** A feature of the language that is not supported yet: its display name for messages, and a workaround if there is one. */
-export const LATER = {} as const;
-
-export type Later = keyof typeof LATER;
-
 const TERM_MAPS = ['subject map', 'predicate map', 'object map', 'graph map', 'datatype map'] as const;
 /** A gather map is a term map. As a graph, the graph of its own statements would be in question. */
 const GATHER_MAPS = ['subject map', 'predicate map', 'object map'] as const;
@@ -68,7 +63,7 @@ const EXPRESSION_MAPS = [
   'field',
 ] as const;
 
-/** Property → the roles in which it may occur, or the unsupported feature to which it belongs. */
+/** Property → the roles in which it may occur. */
 export const PROPERTIES = {
   logicalSource: ['triples map', 'function value'],
   logicalTable: ['triples map'],
@@ -146,7 +141,7 @@ export const PROPERTIES = {
   logicalTarget: [...TERM_MAPS, 'subject star map', 'object star map', 'language map'],
   target: ['logical target'],
   serialization: ['logical target', 'target'],
-} as const satisfies Record<string, readonly Place[] | Later>;
+} as const satisfies Record<string, readonly Place[]>;
 
 export type Property = keyof typeof PROPERTIES;
 
@@ -169,7 +164,7 @@ export const HARMLESS: Partial<Record<Property, readonly Place[]>> = {
   language: ['subject map', 'predicate map', 'graph map', 'predicate object map', 'referencing object map'],
 };
 
-/** Class → the roles whose nodes may have it, or the unsupported feature. An empty list: it says nothing about the role. */
+/** Class → the roles whose nodes may have it. An empty list: it says nothing about the role. */
 export const CLASSES = {
   TriplesMap: ['triples map', 'function value'],
   AssertedTriplesMap: ['triples map'],
@@ -225,7 +220,7 @@ export const CLASSES = {
   StarMap: ['subject star map', 'object star map'],
   LogicalTarget: ['logical target'],
   Target: ['target'],
-} as const satisfies Record<string, readonly Place[] | Later>;
+} as const satisfies Record<string, readonly Place[]>;
 
 export type Class = keyof typeof CLASSES;
 
