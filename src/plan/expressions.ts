@@ -37,12 +37,12 @@ export function leavesOf(expression: Expression): readonly Leaf[] {
     case 'row':
       return expression.columns.map((column) => ({ kind: 'cell', origin: expression.origin, column }));
     default:
-      return partsOf(expression).flatMap(leavesOf);
+      return childExpressions(expression).flatMap(leavesOf);
   }
 }
 
 /** The expressions that an expression is made of. */
-function partsOf(expression: Expression): readonly Expression[] {
+function childExpressions(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'call':
       return expression.execution.inputs.map(({ value }) => value);
@@ -57,11 +57,13 @@ export const readsOf = (expression: Expression): readonly Read[] => leavesOf(exp
 
 /** Whether an expression, or one that it is made of, is of a kind. */
 export const holds = (expression: Expression, kind: Expression['kind']): boolean =>
-  expression.kind === kind || partsOf(expression).some((part) => holds(part, kind));
+  expression.kind === kind || childExpressions(expression).some((part) => holds(part, kind));
 
 /** Whether an expression has other values for another row with the same contents: it belongs to its row. */
 export const isOfRow = (expression: Expression): boolean =>
-  expression.kind === 'row' || (expression.kind === 'call' && !expression.execution.deterministic) || partsOf(expression).some(isOfRow);
+  expression.kind === 'row' ||
+  (expression.kind === 'call' && !expression.execution.deterministic) ||
+  childExpressions(expression).some(isOfRow);
 
 /** The expression whose values a condition lets through. */
 export const unconditional = (expression: Expression): Exclude<Expression, { kind: 'conditional' }> =>
@@ -270,7 +272,7 @@ export function expressionText(expression: Expression): string {
     case 'row':
       return FRESH_TEXT;
     case 'call':
-      return callText(expression.execution.function, partsOf(expression).map(expressionText));
+      return callText(expression.execution.function, childExpressions(expression).map(expressionText));
     case 'conditional':
       return conditionalText(expressionText(expression.value), expressionText(expression.condition));
   }

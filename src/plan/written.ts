@@ -138,7 +138,7 @@ function writtenIri({ type, value, base }: Extract<RowTerm, { kind: 'iri' }>): W
   const absolute = guard(pieces);
   const relative = guard([toBytes(base), ...pieces]);
   const forms = { template: [absolute], none: [relative], value: [absolute, relative] };
-  return { kind: 'iri', forms: forms[schemeOf(partsOf(value), encoded)], encoded };
+  return { kind: 'iri', forms: forms[schemeOf(templateParts(value), encoded)], encoded };
 }
 
 function literalKind({ language, datatype }: Extract<RowTerm, { kind: 'literal' }>): string {
@@ -150,13 +150,13 @@ function literalKind({ language, datatype }: Extract<RowTerm, { kind: 'literal' 
 const datatypeKind = (iri: string): string => (hasScheme(iri) ? `literal^^${iri}` : 'literal');
 
 const piecesOf = (expression: Expression, hole: (reference: string) => Hole): readonly Piece[] =>
-  partsOf(expression).map((part) => {
+  templateParts(expression).map((part) => {
     if (typeof part === 'string') return toBytes(part);
     return part.reference === undefined ? { reference: undefined } : hole(part.reference);
   });
 
 /** Any expression as a template. What a function gives is no value of a reference. */
-function partsOf(expression: Expression): readonly (string | Hole)[] {
+function templateParts(expression: Expression): readonly (string | Hole)[] {
   switch (expression.kind) {
     case 'constant':
       return [expression.text];
@@ -169,7 +169,7 @@ function partsOf(expression: Expression): readonly (string | Hole)[] {
     case 'call':
       return [{ reference: undefined }];
     case 'conditional':
-      return partsOf(expression.value);
+      return templateParts(expression.value);
   }
 }
 

@@ -30,7 +30,7 @@ export const tablesOf = (mapping: Mapping): readonly LookUpTable[] => allExpress
 
 function tablesIn(expression: Expression): readonly LookUpTable[] {
   const own = expression.kind === 'call' ? expression.execution.inputs.flatMap(({ table }) => table ?? []) : [];
-  return [...own, ...partsOf(expression).flatMap(tablesIn)];
+  return [...own, ...childExpressions(expression).flatMap(tablesIn)];
 }
 
 /** Every expression of a mapping, both sides of joins and the fields of views included. */
@@ -52,7 +52,7 @@ function allExpressions(mapping: Mapping): readonly Expression[] {
 export const fileKey = ({ origin: { document }, path, sheet }: FileSource): string => JSON.stringify([document, path, sheet]);
 
 /** The expressions that an expression is made of. */
-export function partsOf(expression: Expression): readonly Expression[] {
+function childExpressions(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'call':
       return expression.execution.inputs.map(({ value }) => value);
@@ -77,13 +77,15 @@ export function referencesOf(expression: Expression): readonly PlacedReference[]
     case 'template':
       return expression.parts.flatMap((part) => (part.kind === 'reference' ? [{ reference: part.reference, origin }] : []));
     default:
-      return partsOf(expression).flatMap(referencesOf);
+      return childExpressions(expression).flatMap(referencesOf);
   }
 }
 
 /** Whether each row has a value of its own, also beside a row with the same contents. */
 export const isOfRow = (expression: Expression): boolean =>
-  expression.kind === 'fresh' || (expression.kind === 'call' && !expression.execution.deterministic) || partsOf(expression).some(isOfRow);
+  expression.kind === 'fresh' ||
+  (expression.kind === 'call' && !expression.execution.deterministic) ||
+  childExpressions(expression).some(isOfRow);
 
 /** An expression as the mapping writes it, for messages. */
 export function expressionText(expression: Expression): string {
@@ -97,7 +99,7 @@ export function expressionText(expression: Expression): string {
     case 'fresh':
       return FRESH_TEXT;
     case 'call':
-      return callText(expression.execution.function, partsOf(expression).map(expressionText));
+      return callText(expression.execution.function, childExpressions(expression).map(expressionText));
     case 'conditional':
       return conditionalText(expressionText(expression.value), expressionText(expression.condition));
   }

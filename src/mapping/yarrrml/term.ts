@@ -63,7 +63,7 @@ export function withoutType(text: string): readonly [value: string, isIri: boole
 }
 
 /** The parts of a value, prefix expanded; undefined, with a diagnostic, if it is not valid. */
-function partsOf({ report, document }: Scope, text: string, origin: Origin, isIri: boolean): readonly TemplatePart[] | undefined {
+function templateParts({ report, document }: Scope, text: string, origin: Origin, isIri: boolean): readonly TemplatePart[] | undefined {
   const head = headOf(text, document.prefixes);
   if (head.kind === 'undeclared' && isIri) {
     reportPrefix(report, head.prefix, document.prefixes, origin);
@@ -102,7 +102,7 @@ function reportPrefix(report: Report, prefix: string, declared: ReadonlyMap<stri
 
 /** The IRI that a text names, with no references; undefined, with a diagnostic, for any other text. */
 export function iriIn(scope: Scope, text: string, origin: Origin, what: string): string | undefined {
-  const parts = partsOf(scope, text, origin, true);
+  const parts = templateParts(scope, text, origin, true);
   if (parts === undefined) return undefined;
   const [only] = parts;
   if (parts.length === 1 && only?.kind === 'text' && hasScheme(only.text)) {
@@ -115,7 +115,7 @@ export function iriIn(scope: Scope, text: string, origin: Origin, what: string):
 
 /** States a text as constant, reference or template. */
 export function writeValue(scope: Scope, node: Subject, text: string, origin: Origin, type: TermType): void {
-  const parts = partsOf(scope, text, origin, type === 'iri');
+  const parts = templateParts(scope, text, origin, type === 'iri');
   if (parts === undefined) return;
   const [first] = parts;
   if (parts.length === 1 && first?.kind === 'reference') node.set('rml:reference', literal(first.reference), origin);

@@ -37,13 +37,13 @@ export const splitRows: Rewrite = (algebra, { onError }) => {
   const split = maps.flatMap((rules) => {
     const { map } = rules;
     const isAlone = count.get(map.id) === 1 && !parents.has(map);
-    return isAlone && policyOf(map.dialect, onError) === 'strict' && isSet(rules) ? partsOf(rules, kept) : [rules];
+    return isAlone && policyOf(map.dialect, onError) === 'strict' && isSet(rules) ? splitByLists(rules, kept) : [rules];
   });
   return split.length === maps.length ? algebra : { ...algebra, maps: split };
 };
 
 /** The triples map by the lists that its statement patterns read. */
-function partsOf(rules: MapRules, kept: KeptRows): readonly MapRules[] {
+function splitByLists(rules: MapRules, kept: KeptRows): readonly MapRules[] {
   const parts = new Map<string, Emit[]>();
   const { rows: all, subject } = rules;
   const read = (emits: readonly Emit[]): ReadonlySet<Column> => {

@@ -40,15 +40,15 @@ export function fieldNames(document: StudioDocument, schema: Schema, input: Id):
 
 /** `sku`, then `lines.sku`: from the shortest to all of it. */
 function endingsOf(path: Path, format: Format | undefined): readonly string[] {
-  const parts = partsOf(path, format);
+  const parts = pathNames(path, format);
   return parts.map((_, i) => parts.slice(parts.length - 1 - i).join('.'));
 }
 
 /** All of it, such as `lines[0].sku`. */
-export const writtenName = (path: Path, format: Format | undefined): string => partsOf(path, format).join('.');
+export const writtenName = (path: Path, format: Format | undefined): string => pathNames(path, format).join('.');
 
 /** Names with the positions of items that were chosen alone, as the paths of the format count them. */
-function partsOf(path: Path, format: Format | undefined): readonly string[] {
+function pathNames(path: Path, format: Format | undefined): readonly string[] {
   const first = format === 'xml' ? 1 : 0;
   const parts: string[] = [];
   for (const step of path) {

@@ -65,7 +65,7 @@ export function checkQuoting({ graph, report, madeMaps }: Context, triplesMaps: 
     const known = states.get(key);
     if (known !== undefined) return known !== 'sound';
     states.set(key, 'open');
-    const found = partsOf(map, what.part).some(isEndless);
+    const found = madeFrom(map, what.part).some(isEndless);
     states.set(key, found ? 'endless' : 'sound');
     return found;
   };
@@ -89,7 +89,8 @@ const starMapsOf = ({ subject, predicateObjects }: TriplesMap): readonly StarMap
   ...predicateObjects.flatMap(({ objects }) => objects.filter((object) => object.kind === 'star')),
 ];
 
-function partsOf({ id, subject, predicateObjects }: TriplesMap, part: Part['part']): readonly Part[] {
+/** What a quoted triple map is made of: the maps that it quotes or takes subjects from. */
+function madeFrom({ id, subject, predicateObjects }: TriplesMap, part: Part['part']): readonly Part[] {
   if (part === 'subject') return subject.kind === 'star' ? [{ id: subject.quoted, part: 'triples' }] : [];
   return [
     { id, part: 'subject' },
