@@ -101,7 +101,7 @@ export function accessorOf(leaf: Leaf, rows: Accessors): ValuesOf {
 }
 
 /** Each value as written in the source, changed by `encode`; only literals with a natural datatype use the canonical form. */
-function textOf(read: ValuesOf, encode: Encode, { repeats }: Accessors): TextOf {
+function compileEncoded(read: ValuesOf, encode: Encode, { repeats }: Accessors): TextOf {
   const { written } = read;
   const { accepts } = encode;
   if (read.isPlain === true && accepts === undefined) return read as TextOf;
@@ -214,7 +214,7 @@ export function compileExpression(
       return { before: constants(toBytes(expression.text)), after: '', text: () => '' };
     case 'read':
     case 'cell':
-      return { before: '', after: '', text: textOf(accessorOf(expression, rows), encode, rows) };
+      return { before: '', after: '', text: compileEncoded(accessorOf(expression, rows), encode, rows) };
     case 'row': {
       const prefix = `${rows.labels.rows(expression.map)}r`;
       const { origin, columns } = expression;
@@ -231,7 +231,7 @@ export function compileExpression(
     case 'template':
       return compileTemplate(expression, rows, encode, constants);
     case 'call':
-      return { before: '', after: '', text: textOf(compileValues(expression, rows), encode, rows) };
+      return { before: '', after: '', text: compileEncoded(compileValues(expression, rows), encode, rows) };
     case 'conditional': {
       const { before, after, text } = compileExpression(expression.value, rows, encode, constants);
       return { before, after, text: onlyIf(compileCondition(expression.condition, rows), text) };
@@ -341,7 +341,7 @@ function compileTemplate(expression: Template, rows: Accessors, encode: Encode, 
       texts.push('');
     }
   }
-  const valuesOf = (read: Leaf): TextOf => textOf(accessorOf(read, rows), encode, rows);
+  const valuesOf = (read: Leaf): TextOf => compileEncoded(accessorOf(read, rows), encode, rows);
   const distinct = new Map(reads.map((read) => [leafKey(read), read]));
   if (distinct.size < reads.length) {
     const names = [...distinct.keys()];

@@ -44,7 +44,7 @@ export function convertGraph(graph: Graph, to: Dialect, report: Report, emptyCel
 }
 
 const iri = (value: string): RdfTerm => ({ kind: 'iri', value });
-const textOf = (value: string): RdfTerm => ({ kind: 'literal', value, datatype: `${XSD}string`, language: undefined });
+const stringLiteral = (value: string): RdfTerm => ({ kind: 'literal', value, datatype: `${XSD}string`, language: undefined });
 
 const nameOf = ({ property }: Statement): Property | undefined => lookUp('properties', property)?.name;
 
@@ -392,8 +392,8 @@ class Converter {
       const type = termOf('rml', 'classes', 'FilePath') as string;
       file.statements.push({ property: RDF_TYPE, object: iri(type) });
       this.#set(file, 'root', this.#individual('MappingDirectory', origin), origin);
-      this.#set(file, 'path', textOf(object.value), origin);
-      for (const text of nulls ?? []) this.#set(file, 'null', textOf(text), origin);
+      this.#set(file, 'path', stringLiteral(object.value), origin);
+      for (const text of nulls ?? []) this.#set(file, 'null', stringLiteral(text), origin);
       this.#set(node, 'source', file.term, origin);
       return;
     }
@@ -436,7 +436,7 @@ class Converter {
     const isSaid = (text: string): boolean =>
       described.statements.some((one) => (isOfCsvw ? one.property === property : nameOf(one) === 'null') && one.object.value === text);
     const { statements } = this.#open(described);
-    for (const text of nulls) if (!isSaid(text)) statements.push({ property, object: textOf(text) });
+    for (const text of nulls) if (!isSaid(text)) statements.push({ property, object: stringLiteral(text) });
   }
 
   // ---------------------------------------------------------------- functions
@@ -535,9 +535,9 @@ class Converter {
       if (['functionValue', 'functionExecution'].includes(nameOf(part) ?? '')) this.#call(part, value);
       else if (object.kind === 'literal' && object.datatype !== `${XSD}string`) {
         // The argument of a function is a text: the term map says the language or the datatype.
-        this.#statement({ ...part, object: textOf(object.value) }, value);
+        this.#statement({ ...part, object: stringLiteral(object.value) }, value);
         if (object.language === undefined) this.#set(converted, 'datatype', iri(object.datatype), part.origin);
-        else this.#set(converted, 'language', textOf(object.language), part.origin);
+        else this.#set(converted, 'language', stringLiteral(object.language), part.origin);
       } else this.#statement(part, value);
     }
     this.#pair(call, iri(`${IDLAB}str`), { map: value.term }, origin);

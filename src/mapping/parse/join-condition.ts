@@ -5,7 +5,7 @@ import type { Expression, JoinCondition } from '../model/model.ts';
 import { lookUp } from '../vocabulary/namespaces.ts';
 import type { Place, Property } from '../vocabulary/vocabulary.ts';
 import { type ExpressionReader, readComparison } from './functions.ts';
-import { type Context, type MappingNode, nodeOf, only, textOf } from './node.ts';
+import { type Context, literalText, type MappingNode, nodeOf, only } from './node.ts';
 import { READER, readExpressionMap, readExpressionOf } from './term-map.ts';
 
 export function readCondition(context: Context, statement: Statement): JoinCondition | undefined {
@@ -31,7 +31,7 @@ function readSide(context: Context, node: MappingNode, shortcut: Property, map: 
     return undefined;
   }
   if (lookUp('properties', statement.property)?.name === map) return readExpressionMap(context, statement, place);
-  const reference = textOf(context, statement, 'a reference in quotes');
+  const reference = literalText(context, statement, 'a reference in quotes');
   return reference === undefined ? undefined : { kind: 'reference', origin: statement.origin, reference };
 }
 

@@ -305,7 +305,7 @@ export function readList(
 }
 
 /** The text of a literal; undefined, with a diagnostic, for anything else. */
-export function textOf(context: Context, statement: Statement, expected: string): string | undefined {
+export function literalText(context: Context, statement: Statement, expected: string): string | undefined {
   if (statement.object.kind === 'literal') return statement.object.value;
   const message = `${shorten(statement.property)} takes ${expected}, found ${describeTerm(statement.object)}`;
   context.report.error('wrong-value', statement.origin, message, 'write it in quotes');

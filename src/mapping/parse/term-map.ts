@@ -11,7 +11,7 @@ import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import type { Individual, Place, Property } from '../vocabulary/vocabulary.ts';
 import { type ExpressionReader, readCall } from './functions.ts';
 import { readTargets } from './logical-target.ts';
-import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, reportUnknown, textOf, withArticle } from './node.ts';
+import { type Context, describeTerm, literalText, type MappingNode, nodeOf, only, orList, reportUnknown, withArticle } from './node.ts';
 import { checkForeignReferences, checkLiteralName, checkPrefix, unquoted } from './slips.ts';
 
 type TermPlace = Extract<Place, 'subject map' | 'predicate map' | 'object map' | 'graph map' | 'gather map' | 'datatype map'>;
@@ -218,7 +218,7 @@ function readExpression(context: Context, node: MappingNode): Expression | undef
     case 'functionValue':
       return readCall(context, node, statement, name, READER);
     case 'reference': {
-      const reference = textOf(context, statement, 'a reference in quotes');
+      const reference = literalText(context, statement, 'a reference in quotes');
       return reference === undefined ? undefined : { kind: 'reference', origin, reference };
     }
     case 'template':
@@ -253,7 +253,7 @@ export function readExpressionOf(context: Context, node: MappingNode): Expressio
 export const READER: ExpressionReader = { map: readExpressionMap, constant: constantOf };
 
 function templateOf(context: Context, statement: Statement): Expression | undefined {
-  const template = textOf(context, statement, 'a template in quotes');
+  const template = literalText(context, statement, 'a template in quotes');
   if (template === undefined) return undefined;
   const parsed = parseTemplate(template);
   if (parsed.kind === 'parts') return { kind: 'template', origin: statement.origin, parts: parsed.parts };

@@ -69,7 +69,7 @@ function writeTarget(report: Report, tree: Tree, node: Subject): void {
       );
       return;
     }
-    const [path = '', type = 'localfile'] = textOf(access)?.split('~') ?? [];
+    const [path = '', type = 'localfile'] = scalarText(access)?.split('~') ?? [];
     writeDescribed(report, node, access.origin, path, [type, access.origin], given(serialization), given(compression));
     return;
   }
@@ -85,7 +85,7 @@ function writeTarget(report: Report, tree: Tree, node: Subject): void {
   writeDescribed(report, node, at, path, part('type') ?? ['localfile', at], part('serialization'), part('compression'));
 }
 
-const textOf = (tree: Tree | undefined): string | undefined => (tree?.kind === 'text' ? tree.text : undefined);
+const scalarText = (tree: Tree | undefined): string | undefined => (tree?.kind === 'text' ? tree.text : undefined);
 
 type Given = readonly [text: string, origin: Origin] | undefined;
 

@@ -10,7 +10,7 @@ import { EditorProvider } from '../store/context.tsx';
 import { type Editor, openEditor } from '../store/editor.ts';
 import { restoreOntologies } from '../store/page/ontologies.ts';
 import { followSamples, type Samples } from '../store/samples.ts';
-import { keptOf, textOf } from '../store/text.ts';
+import { keptOf, mappingText } from '../store/text.ts';
 import { useVisit, type Visit } from '../store/visit.ts';
 import { loadWriting } from '../store/writing.ts';
 import { EditorPage } from './editor-page.tsx';
@@ -37,7 +37,7 @@ export function ModelPage({ place }: { readonly place: ModelPlace }): ReactNode 
         if (isGone) return;
         here = { editor, samples: followSamples(editor) };
         // The printer is there before it is needed: the service may be away then.
-        void textOf(editor.get().session.document, 'drawn').catch(() => undefined);
+        void mappingText(editor.get().session.document, 'drawn').catch(() => undefined);
         setOpened(here);
       },
       (error) => setOpened(troubleOf(error)),
@@ -89,7 +89,7 @@ async function openModel({ drafts, service, user }: Visit, { service: transforme
   const { document: found, diagnostics } = await readPartly(text, apartBy(side));
   const { document, shown, schema } = restored(found, side);
   // What is printed as it stands was drawn: nothing of the text is lost when it is printed again.
-  const isDrawn = (await textOf(document, 'drawn')).text === text;
+  const isDrawn = (await mappingText(document, 'drawn')).text === text;
   if (!isDrawn) await loadWriting(document.language);
   const origin = { name, service: transformer, etag, kept: isDrawn ? 'drawn' : 'text', savedText: text } as const;
   // A text with errors is to be corrected, as one that is typed; what is drawn meanwhile is what has none.

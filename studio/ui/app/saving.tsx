@@ -9,7 +9,7 @@ import { announce } from '../store/announcements.ts';
 import { useEditor, useEditorState } from '../store/context.tsx';
 import { hasChanges } from '../store/editor.ts';
 import { downloadText, keepMine, type SaveResult, saveCopy, saveModel } from '../store/saving.ts';
-import { keptOf, textOf } from '../store/text.ts';
+import { keptOf, mappingText } from '../store/text.ts';
 import { useVisit } from '../store/visit.ts';
 import { Difference } from './difference/difference.tsx';
 import { SaveAs } from './save-as.tsx';
@@ -95,7 +95,7 @@ async function download(editor: ReturnType<typeof useEditor>): Promise<void> {
   await editor.settle();
   const state = editor.get();
   const { origin, session } = state;
-  const { text, diagnostics } = await textOf(session.document, keptOf(state));
+  const { text, diagnostics } = await mappingText(session.document, keptOf(state));
   if (text === undefined) return announce(diagnostics.map(({ message }) => message).join(' '), 'assertive');
   downloadText(origin.name, text);
 }
@@ -105,7 +105,7 @@ function Changes({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { session, origin } = useEditorState((state) => state);
   const [text, setText] = useState<string | undefined>(undefined);
   useEffect(() => {
-    void textOf(session.document, keptOf({ session, origin })).then((current) =>
+    void mappingText(session.document, keptOf({ session, origin })).then((current) =>
       setText(current.text ?? current.diagnostics.map(({ message }) => `# ${message}`).join('\n')),
     );
   }, [session, origin]);

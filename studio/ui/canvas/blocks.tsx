@@ -57,7 +57,7 @@ function nameOfBlock(block: Block): string {
     case 'attribute':
       return WORDS.attribute(block.name);
     case 'text':
-      return WORDS.textOf(block.reason);
+      return WORDS.asText(block.reason);
   }
 }
 

@@ -21,7 +21,7 @@ export const WORDS = {
     `Entity ${name}, from ${input}, ${attributes} ${attributes === 1 ? 'attribute' : 'attributes'}, ${edges} ${edges === 1 ? 'edge' : 'edges'}`,
   attribute: (name: string): string => `Attribute ${name}`,
   text: 'As text',
-  textOf: (reason: string): string => `As text: ${reason}`,
+  asText: (reason: string): string => `As text: ${reason}`,
   example: (value: string): string => `= ${value}`,
   class: (names: string): string => `a ${names}`,
   row: (predicate: string, value: string): string => `${predicate}: ${value}`,

@@ -104,7 +104,7 @@ function Lines({
   readonly isIncoming?: true;
 }): ReactNode {
   const { editor, document, locked, tell } = useAccess();
-  const textOf = ({ predicates, from, to }: Edge): string =>
+  const edgeText = ({ predicates, from, to }: Edge): string =>
     isIncoming
       ? WORDS.line(nameOf(document, from), predicates.map(localName).join(', ') || WORDS.noPredicate)
       : WORDS.line(predicates.map(localName).join(', ') || WORDS.noPredicate, nameOf(document, to));
@@ -116,14 +116,14 @@ function Lines({
       <ul className="lines">
         {edges.map((edge) => (
           <li key={edge.id}>
-            <Button kind="quiet" className="grow" title={textOf(edge)} onClick={() => editor.select({ elements: [edge.id], fields: [] })}>
-              {textOf(edge)}
+            <Button kind="quiet" className="grow" title={edgeText(edge)} onClick={() => editor.select({ elements: [edge.id], fields: [] })}>
+              {edgeText(edge)}
             </Button>
             {locked === undefined && (
               <Button
                 kind="quiet"
                 icon="close"
-                label={WORDS.removeOne(textOf(edge))}
+                label={WORDS.removeOne(edgeText(edge))}
                 onClick={() => tell('remove', { ids: [goneWith(edge)] })}
               />
             )}

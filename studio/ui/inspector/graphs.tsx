@@ -15,9 +15,9 @@ import { WORDS } from './words.ts';
 export function Graphs({ ids, graphs }: { readonly ids: readonly Id[]; readonly graphs: readonly Id[] }): ReactNode {
   const { editor, document, readOnly, tell } = useAccess();
   const all = recordsOf(document, 'graph');
-  const textOf = (id: Id): string => shortIri(document, nameOf(document, id));
+  const graphName = (id: Id): string => shortIri(document, nameOf(document, id));
   const add = (written: string): string | undefined => {
-    const known = all.find(({ id }) => textOf(id) === written.trim());
+    const known = all.find(({ id }) => graphName(id) === written.trim());
     if (known !== undefined) return tell('set-graph', { ids, graphs: [...graphs, known.id] });
     const value = writtenIri(document, written);
     if (value === undefined) return WORDS.wrongIri(written.trim());
@@ -30,14 +30,14 @@ export function Graphs({ ids, graphs }: { readonly ids: readonly Id[]; readonly 
     ]);
     return editor.perform(made, undefined)?.sentence;
   };
-  const others = all.filter(({ id }) => !graphs.includes(id)).map(({ id }) => ({ value: textOf(id) }));
+  const others = all.filter(({ id }) => !graphs.includes(id)).map(({ id }) => ({ value: graphName(id) }));
   return (
     <Section title={WORDS.graphs}>
       <Chips
         none={WORDS.defaultGraph}
         chips={graphs.map((id) => ({
           key: id,
-          text: textOf(id),
+          text: graphName(id),
           onRemove: () => tell('set-graph', { ids, graphs: graphs.filter((one) => one !== id) }),
         }))}
       />

@@ -21,7 +21,7 @@ export function Suggestions({ of }: { readonly of: readonly Id[] }): ReactNode {
     <Section title={WORDS.suggestions}>
       <ul className="suggestions">
         {shown.map((one) => {
-          const text = textOf(document, one.change);
+          const text = changeText(document, one.change);
           return (
             <li key={one.key}>
               <p>
@@ -49,7 +49,7 @@ export function Suggestions({ of }: { readonly of: readonly Id[] }): ReactNode {
   );
 }
 
-function textOf(document: StudioDocument, change: Change): string {
+function changeText(document: StudioDocument, change: Change): string {
   const words = WORDS.changes;
   switch (change.kind) {
     case 'predicates':

@@ -11,7 +11,7 @@ import type { StudioDocument } from '../../core/document.ts';
 import { recordsOf } from '../../core/elements/records.ts';
 import type { Editor } from '../store/editor.ts';
 import { useStore } from '../store/store.ts';
-import { textOf } from '../store/text.ts';
+import { mappingText } from '../store/text.ts';
 
 export interface Previewed {
   readonly request: StudioPreviewRequest;
@@ -67,7 +67,7 @@ export function usePreview(
       const { signal } = controller;
       setState((before) => ({ ...before, isAsking: true, trouble: undefined }));
       try {
-        const { text, diagnostics } = await textOf(document, kept);
+        const { text, diagnostics } = await mappingText(document, kept);
         if (signal.aborted) return;
         if (text === undefined) {
           setState((before) => ({ ...before, isAsking: false, unprintable: diagnostics }));

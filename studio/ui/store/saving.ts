@@ -6,7 +6,7 @@ import { type Drafts, draftId } from '../../client/drafts.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
 import { sideOf } from '../../core/edit/side.ts';
 import type { Editor, EditorState } from './editor.ts';
-import { type CurrentText, keptOf, textOf } from './text.ts';
+import { type CurrentText, keptOf, mappingText } from './text.ts';
 import { sentenceOfTyped } from './typing/typing.ts';
 
 export type SaveResult =
@@ -31,7 +31,7 @@ export async function saveModel(editor: Editor, client: QuadmillClient, over?: s
   if (typed !== undefined) return { kind: 'invalid', sentences: [sentenceOfTyped(typed)] };
   let current: CurrentText;
   try {
-    current = await textOf(session.document, keptOf(state));
+    current = await mappingText(session.document, keptOf(state));
   } catch (error) {
     return troubled(error);
   }

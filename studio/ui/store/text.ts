@@ -32,7 +32,7 @@ const printed = new WeakMap<StudioDocument, Promise<CurrentText>>();
  * @param kept `drawn`: the text is printed, once for each document, and the printer is loaded with the first one. `text`: it is the text that
  * was read, with what was drawn since
  */
-export function textOf(document: StudioDocument, kept: 'drawn' | 'text'): Promise<CurrentText> {
+export function mappingText(document: StudioDocument, kept: 'drawn' | 'text'): Promise<CurrentText> {
   if (kept === 'text') return Promise.resolve({ text: document.text.text, diagnostics: [] });
   const known = printed.get(document);
   if (known !== undefined) return known;
@@ -46,10 +46,10 @@ export function textOf(document: StudioDocument, kept: 'drawn' | 'text'): Promis
 /**
  * The mapping in another language, as a text of its own: comments and what the canvas does not draw go along.
  *
- * @returns as `textOf` @throws Error — what it needs cannot be loaded
+ * @returns as `mappingText` @throws Error — what it needs cannot be loaded
  */
 export async function textIn(language: Language, document: StudioDocument, kept: 'drawn' | 'text'): Promise<CurrentText> {
-  if (language === document.language) return textOf(document, kept);
+  if (language === document.language) return mappingText(document, kept);
   const { emptyLost, emptyLostBy, MADE } = await import('../../core/print/print.ts');
   const lost = emptyLost(document, language);
   await loadWriting(document.language);
@@ -58,7 +58,7 @@ export async function textIn(language: Language, document: StudioDocument, kept:
     const after = perform(begin(before), setEmpty, { id, isNone: false }, writeFor(kept, document.language));
     return isRefusal(after) ? before : after.session.document;
   }, document);
-  const current = await textOf(said, kept);
+  const current = await mappingText(said, kept);
   if (current.text === undefined || current.text.trim() === '') return current;
   const { text, diagnostics } = await convertedTo(language, said, current.text);
   const told = lost.map(
@@ -75,7 +75,7 @@ export async function textIn(language: Language, document: StudioDocument, kept:
 
 /**
  * The text of a document in a form in which each drawn element can be changed alone: YARRRML without its short forms, Turtle with what is
- * shared apart. Comments stay. @returns as `textOf` @throws as `textIn`
+ * shared apart. Comments stay. @returns as `mappingText` @throws as `textIn`
  */
 export async function writtenOut(document: StudioDocument): Promise<CurrentText> {
   if (document.language === 'yarrrml') return convertedTo(document.language, document, document.text.text);

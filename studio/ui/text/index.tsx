@@ -8,7 +8,7 @@ import { Button } from '../parts/button.tsx';
 import { announce } from '../store/announcements.ts';
 import { useDocument, useEditor, useEditorState } from '../store/context.tsx';
 import { termsOf } from '../store/terms.ts';
-import { type CurrentText, keptOf, textOf } from '../store/text.ts';
+import { type CurrentText, keptOf, mappingText } from '../store/text.ts';
 import { readBeside } from '../store/typing/reading.ts';
 import { PAUSE_MS } from '../store/typing/typing.ts';
 import { completionFor } from './code/completion.ts';
@@ -46,7 +46,7 @@ function useCurrentText(): Shown | 'failed' | undefined {
   useEffect(() => {
     if (kept === 'text') return undefined;
     let isShown = true;
-    textOf(document, kept).then(
+    mappingText(document, kept).then(
       (current) => isShown && setPrinted({ ...current, of: document }),
       () => isShown && setPrinted('failed'),
     );

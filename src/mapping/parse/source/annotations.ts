@@ -9,7 +9,7 @@
 import type { Annotation, FieldName, LogicalView } from '../../model/model.ts';
 import { shorten } from '../../vocabulary/namespaces.ts';
 import type { Class } from '../../vocabulary/vocabulary.ts';
-import { type Context, type MappingNode, nodeOf, only, readList, textOf } from '../node.ts';
+import { type Context, literalText, type MappingNode, nodeOf, only, readList } from '../node.ts';
 import { checkName, namesOf, readSourceOrView } from './view.ts';
 
 /** Class → what it promises. */
@@ -95,7 +95,7 @@ function readFieldNames(
   const names = view === undefined ? undefined : namesOf(view);
   const fields: FieldName[] = [];
   for (const { object, origin } of items) {
-    const name = textOf(context, { ...list, object, origin }, 'names of fields in quotes');
+    const name = literalText(context, { ...list, object, origin }, 'names of fields in quotes');
     if (name === undefined) continue;
     if (names !== undefined) checkName(context, name, origin, names);
     if (fields.some((other) => other.name === name))

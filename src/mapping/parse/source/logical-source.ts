@@ -19,7 +19,18 @@ import {
 import { nodeId, type Statement } from '../../model/graph.ts';
 import type { Dialect, FileSource, LogicalSource, LogicalView } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
-import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, RDF_TYPE, readNode, reportUnknown, textOf } from '../node.ts';
+import {
+  type Context,
+  describeTerm,
+  literalText,
+  type MappingNode,
+  nodeOf,
+  only,
+  orList,
+  RDF_TYPE,
+  readNode,
+  reportUnknown,
+} from '../node.ts';
 import { unquoted } from '../slips.ts';
 import { isTable, readTable, tableUrl } from './csvw.ts';
 import { tableMeantBy } from './csvw-group.ts';
@@ -78,7 +89,7 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
   if (access === 'later') return undefined;
   const formulation = readFormulation(context, node, access);
   const iteratorStatement = only(context, node, 'iterator');
-  const iterator = iteratorStatement === undefined ? undefined : textOf(context, iteratorStatement, 'an iterator in quotes');
+  const iterator = iteratorStatement === undefined ? undefined : literalText(context, iteratorStatement, 'an iterator in quotes');
   if (!node.valid || report.errors > before || access === undefined || formulation === undefined) return undefined;
   const { hasRows } = FORMULATIONS[formulation.kind];
   const { request } = access;
@@ -217,7 +228,7 @@ interface Packing extends Pick<FileSource, 'nulls' | 'encoding'> {
 /** What rml:Source says of the bytes of a document; undefined, with diagnostics, if it is not valid. */
 function readPacking(context: Context, node: MappingNode): Packing | undefined {
   const before = context.report.errors;
-  const nulls = node.all('null').map((statement) => textOf(context, statement, 'a text that stands for null'));
+  const nulls = node.all('null').map((statement) => literalText(context, statement, 'a text that stands for null'));
   const encoding = readEncoding(context, node);
   const compression = readCompression(context, node);
   return context.report.errors > before ? undefined : { nulls: nulls.filter((text) => text !== undefined), encoding, compression };
@@ -256,7 +267,7 @@ function readFilePath(context: Context, node: MappingNode, dialect: Dialect): Ac
     report.error('too-many', named.origin, 'rml:path beside csvw:url on one source, which may have one of them');
   }
   const { object } = pathStatement;
-  const path = url !== undefined && object.kind === 'iri' ? object.value : textOf(context, pathStatement, 'a path in quotes');
+  const path = url !== undefined && object.kind === 'iri' ? object.value : literalText(context, pathStatement, 'a path in quotes');
   // The URL of a table is relative to the document that describes it.
   const root = url !== undefined && node.all('root').length === 0 ? ({ kind: 'mapping' } as const) : readRoot(context, node);
   const packing = readPacking(context, node);
@@ -447,7 +458,7 @@ function readXPathFormulation(context: Context, statement: Statement, id: string
         );
       continue;
     }
-    const name = textOf(context, prefix, 'a prefix in quotes');
+    const name = literalText(context, prefix, 'a prefix in quotes');
     if (name !== undefined) namespaces.push([name, url.object.value]);
   }
   return report.errors > before ? undefined : { kind: 'xml', namespaces: Object.fromEntries(namespaces) };

@@ -11,7 +11,7 @@ import type { Graph, Statement } from '../../model/graph.ts';
 import { nodeId } from '../../model/graph.ts';
 import type { FileSource, ResultFormat } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
-import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, textOf } from '../node.ts';
+import { type Context, describeTerm, literalText, type MappingNode, nodeOf, only, orList } from '../node.ts';
 import { all, full, isDescribedAs, misspelt, one, urlOf } from './description.ts';
 
 const ENDPOINT = full('sd', 'endpoint');
@@ -55,8 +55,8 @@ export function readSparqlSource(context: Context, node: MappingNode, source: St
     report.error('missing-iterator', node.origin, 'a logical source over a SPARQL endpoint without a query', hint);
   }
   const text = queryStatement === undefined ? undefined : queryOf(context, queryStatement);
-  const path = query === undefined || iterator === undefined ? undefined : textOf(context, iterator, 'an iterator in quotes');
-  const nulls = service.all('null').map((statement) => textOf(context, statement, 'a text that stands for null'));
+  const path = query === undefined || iterator === undefined ? undefined : literalText(context, iterator, 'an iterator in quotes');
+  const nulls = service.all('null').map((statement) => literalText(context, statement, 'a text that stands for null'));
   for (const { property, propertyOrigin } of [...service.all('encoding'), ...service.all('compression')]) {
     report.warning('unused-term', propertyOrigin, `${shorten(property)} has no effect on a SPARQL endpoint, whose answer tells it`);
   }
@@ -142,7 +142,7 @@ const OTHER_FORMS = /^(ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|CREATE|DR
 
 /** Whether it is a query at all is left to the endpoint, which knows its extensions. */
 function queryOf(context: Context, statement: Statement): string | undefined {
-  const text = textOf(context, statement, 'a SPARQL query in quotes');
+  const text = literalText(context, statement, 'a SPARQL query in quotes');
   if (text === undefined) return undefined;
   const body = text.replace(PROLOGUE, '');
   const other = body === '' ? 'an empty text' : OTHER_FORMS.exec(body)?.[1]?.toUpperCase();

@@ -13,7 +13,7 @@ import type { DiagnosticCode } from '../../model/codes.ts';
 import { type Graph, nodeId, type Statement } from '../../model/graph.ts';
 import type { SqlConnection, SqlContent, SqlSource } from '../../model/model.ts';
 import { localName, lookUp, shorten, USUAL_PREFIXES } from '../../vocabulary/namespaces.ts';
-import { type Context, describeTerm, type MappingNode, nodeOf, only, RDF_TYPE, reportUnknown, textOf, withArticle } from '../node.ts';
+import { type Context, describeTerm, literalText, type MappingNode, nodeOf, only, RDF_TYPE, reportUnknown, withArticle } from '../node.ts';
 import { readQuery } from './sql-query.ts';
 
 const D2RQ = USUAL_PREFIXES.d2rq as string;
@@ -188,7 +188,7 @@ function readContent(context: Context, node: MappingNode, formulation: Formulati
 }
 
 function tableOf(context: Context, statement: Statement): SqlContent | undefined {
-  const text = textOf(context, statement, 'the name of a table or view in quotes');
+  const text = literalText(context, statement, 'the name of a table or view in quotes');
   if (text === undefined) return undefined;
   const name = text.trim();
   const { origin } = statement;
@@ -200,7 +200,7 @@ function tableOf(context: Context, statement: Statement): SqlContent | undefined
 }
 
 function queryOf(context: Context, statement: Statement): SqlContent | undefined {
-  const text = textOf(context, statement, 'an SQL query in quotes');
+  const text = literalText(context, statement, 'an SQL query in quotes');
   if (text === undefined) return undefined;
   const read = readQuery(text);
   const { origin } = statement;
@@ -243,7 +243,7 @@ function readDatabase(context: Context, source: Statement): Database | undefined
   const node = nodeOf(context, source, 'database');
   if (node === undefined) return undefined;
   const texts = readDescription(context, node);
-  const nulls = node.all('null').map((statement) => textOf(context, statement, 'a text that stands for null'));
+  const nulls = node.all('null').map((statement) => literalText(context, statement, 'a text that stands for null'));
   for (const { property, propertyOrigin } of [...node.all('encoding'), ...node.all('compression')]) {
     report.warning('unused-term', propertyOrigin, `${shorten(property)} has no effect on a database`);
   }

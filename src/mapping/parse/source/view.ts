@@ -9,7 +9,7 @@ import { nodeId, type Statement } from '../../model/graph.ts';
 import type { Expression, Field, JoinCondition, LogicalSource, LogicalView, Origin, TriplesMap, ViewJoin } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
 import { readCondition } from '../join-condition.ts';
-import { type Context, leadsToNodeWith, type MappingNode, nameOfNode, nodeOf, only, textOf } from '../node.ts';
+import { type Context, leadsToNodeWith, literalText, type MappingNode, nameOfNode, nodeOf, only } from '../node.ts';
 import { readExpressionOf } from '../term-map.ts';
 import { formulationOf, readLogicalSource } from './logical-source.ts';
 
@@ -105,7 +105,7 @@ function readField(context: Context, statement: Statement, within: Within): Fiel
   if (isIterable) {
     const named = formulation === undefined ? undefined : formulationOf(context, formulation);
     const given = iterator ?? draft;
-    const path = given === undefined ? undefined : textOf(context, given, 'an iterator in quotes');
+    const path = given === undefined ? undefined : literalText(context, given, 'an iterator in quotes');
     if (draft === undefined && node.valid && report.errors === before) checkExpressionless(context, node);
     const kind = report.errors > before ? named : formulationWithin(context, formulation, named, within);
     if (path === undefined && kind === undefined && node.valid && report.errors === before)
@@ -204,7 +204,7 @@ function nameOf(context: Context, node: MappingNode): string | undefined {
     if (node.valid) context.report.error('missing-field-name', node.origin, 'a field has no name', 'add rml:fieldName "…"');
     return undefined;
   }
-  const name = textOf(context, statement, 'a name in quotes');
+  const name = literalText(context, statement, 'a name in quotes');
   if (name === undefined) return undefined;
   if (name !== '' && name !== '#' && name !== '<it>' && !name.split('.').includes('#')) return name;
   const message = `${JSON.stringify(name)} is no name of a field`;

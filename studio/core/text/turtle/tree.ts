@@ -89,9 +89,9 @@ class Reader {
     const found = /^(@?)(prefix|base)$/i.exec(this.#peek() ?? '');
     if (found === null) return false;
     const start = this.#take();
-    const name = found[2]?.toLowerCase() === 'prefix' ? this.#textOf(this.#take()) : undefined;
+    const name = found[2]?.toLowerCase() === 'prefix' ? this.#tokenText(this.#take()) : undefined;
     const token = this.#take();
-    const iri = this.#iri(this.#textOf(token));
+    const iri = this.#iri(this.#tokenText(token));
     const end = found[1] === '@' ? this.#take('.') : token;
     if (iri === undefined || name?.endsWith(':') === false) throw new NoTurtle();
     if (name === undefined) this.#base = iri;
@@ -122,7 +122,7 @@ class Reader {
         continue;
       }
       const verb = this.#take();
-      const written = this.#textOf(verb);
+      const written = this.#tokenText(verb);
       const iri = written === 'a' ? RDF_TYPE : this.#named(verb);
       if (iri === undefined) throw new NoTurtle();
       const objects = [this.#object()];
@@ -139,7 +139,7 @@ class Reader {
   #object(): TreeObject {
     const token = this.#take();
     const { from } = token;
-    switch (this.#textOf(token)) {
+    switch (this.#tokenText(token)) {
       case '[': {
         const properties = this.#properties(']');
         return { kind: 'node', node: { properties }, from, to: this.#take(']').to };
@@ -155,7 +155,7 @@ class Reader {
 
   #term(token: Token): TreeObject {
     const { from, to } = token;
-    const written = this.#textOf(token);
+    const written = this.#tokenText(token);
     if (/^["']/.test(written)) return this.#literal(token);
     if (written.startsWith('_:')) return { kind: 'term', term: { kind: 'blank', value: written.slice(2) }, from, to };
     const shorthand = shorthandOf(written);
@@ -166,10 +166,10 @@ class Reader {
   }
 
   #literal(token: Token): TreeObject {
-    const value = unescaped(this.#textOf(token).replace(/^("""|'''|"|')(.*)\1$/s, '$2'));
+    const value = unescaped(this.#tokenText(token).replace(/^("""|'''|"|')(.*)\1$/s, '$2'));
     const { from, to } = token;
     const next = this.#tokens[this.#at];
-    const tag = next?.from === to ? this.#textOf(next) : '';
+    const tag = next?.from === to ? this.#tokenText(next) : '';
     if (tag.startsWith('@')) return { kind: 'term', term: tagged(value, tag.slice(1)), from, to: this.#take().to };
     if (!tag.startsWith('^^')) return { kind: 'term', term: typed(value, 'string'), from, to };
     const marker = this.#take();
@@ -181,7 +181,7 @@ class Reader {
 
   /** The IRI that a token names. */
   #named(token: Anchor): string | undefined {
-    const written = this.#textOf(token);
+    const written = this.#tokenText(token);
     if (written.startsWith('<')) return this.#iri(written);
     const colon = written.indexOf(':');
     const prefix = written.slice(0, Math.max(0, colon));
@@ -199,7 +199,7 @@ class Reader {
     return URL.canParse(reference, this.#base) ? new URL(reference, this.#base).href : this.#base + reference;
   }
 
-  #textOf({ from, to }: Anchor): string {
+  #tokenText({ from, to }: Anchor): string {
     return this.#text.slice(from, to);
   }
 }

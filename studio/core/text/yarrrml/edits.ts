@@ -7,7 +7,7 @@ import type { Anchor, Id } from '../../document.ts';
 import type { TextEdit } from '../../history/edits.ts';
 import { rangesOfObjects } from '../ranges.ts';
 import { stop, Unpatched } from '../unpatched.ts';
-import { pairsOf, textOf, type YarrrmlTree } from './tree.ts';
+import { pairsOf, scalarText, type YarrrmlTree } from './tree.ts';
 
 export class YamlEdits {
   readonly edits: TextEdit[] = [];
@@ -34,7 +34,7 @@ export class YamlEdits {
       }
     }
     if (before instanceof Map && after instanceof Map && isMap(node) && sameKeys(before, after)) {
-      const own = new Map(pairsOf(node).map((pair) => [isScalar(pair.key) ? textOf(pair.key) : '', pair.value]));
+      const own = new Map(pairsOf(node).map((pair) => [isScalar(pair.key) ? scalarText(pair.key) : '', pair.value]));
       const changed = [...after].filter(([key, value]) => keyOfValue(before.get(key) as Value) !== keyOfValue(value));
       if (changed.every(([key]) => own.get(key) != null)) {
         for (const [key, value] of changed) this.value(own.get(key) as Node, before.get(key) as Value, value);

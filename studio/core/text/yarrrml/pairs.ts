@@ -9,7 +9,7 @@ import { stop } from '../unpatched.ts';
 import { indented, keyOfValue } from './edits.ts';
 import { guard, type Patching } from './patching.ts';
 import type { SaidPart } from './said.ts';
-import { type MappingNode, type PairNode, textOf } from './tree.ts';
+import { type MappingNode, type PairNode, scalarText } from './tree.ts';
 
 /** An edge in the text: its object, in its predicate object. */
 export interface Place {
@@ -116,8 +116,8 @@ export class PairEdits {
     if (was.value !== next.value) {
       const wasIri = was.value.endsWith('~iri');
       // Where the type is said elsewhere, the value has none.
-      if (wasIri !== next.value.endsWith('~iri') || wasIri !== textOf(value).endsWith('~iri')) {
-        if (isShared || wasIri !== textOf(value).endsWith('~iri')) return undefined;
+      if (wasIri !== next.value.endsWith('~iri') || wasIri !== scalarText(value).endsWith('~iri')) {
+        if (isShared || wasIri !== scalarText(value).endsWith('~iri')) return undefined;
       }
       edits.push(() => this.#patching.edits.write(value, next.value));
     }

@@ -22,7 +22,7 @@ import { keptIn, type Patching } from './patching.ts';
 import { editedPrefixes } from './prefixes.ts';
 import { type SaidDocument, type SaidPart, type SaidText, saidByText, saidOf } from './said.ts';
 import { SourceEdits } from './sources.ts';
-import { type Cell, type MappingNode, type PairNode, pairsOf, textOf, YarrrmlTree } from './tree.ts';
+import { type Cell, type MappingNode, type PairNode, pairsOf, scalarText, YarrrmlTree } from './tree.ts';
 
 /** What a patch needs: commands do not wait. */
 export const loadPatch = (): Promise<void> => loadReading();
@@ -205,7 +205,7 @@ class Patch {
     const object = last?.objects.items.at(-1);
     if (last === undefined || object === undefined || this.#isWhole || places.length > 0) return left;
     if (last.objects.list !== undefined) for (const one of left) this.#edits.addItem(last.objects.list, one);
-    else this.#edits.write(object, [textOf(object as Scalar), ...left]);
+    else this.#edits.write(object, [scalarText(object as Scalar), ...left]);
     return [];
   }
 
@@ -213,14 +213,14 @@ class Patch {
   #isType({ predicates, keys }: PairNode): boolean {
     const [only, ...others] = predicates.items;
     const isPlain = keys === undefined || [...keys.keys()].every((key) => key === 'predicates' || key === 'objects');
-    return others.length === 0 && isScalar(only) && /^(?:a|rdf:type)(?:~iri)?$/.test(textOf(only)) && isPlain;
+    return others.length === 0 && isScalar(only) && /^(?:a|rdf:type)(?:~iri)?$/.test(scalarText(only)) && isPlain;
   }
 
   #classIn(mapping: MappingNode, value: string): Place | undefined {
     const full = this.#expanded(value);
     for (const pair of mapping.pairs.filter((one) => this.#isType(one)))
       for (const object of pair.objects.items)
-        if (isScalar(object) && this.#expanded(textOf(object).replace(/~iri$/, '')) === full) return { pair, object };
+        if (isScalar(object) && this.#expanded(scalarText(object).replace(/~iri$/, '')) === full) return { pair, object };
     return undefined;
   }
 

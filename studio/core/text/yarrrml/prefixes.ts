@@ -5,7 +5,7 @@ import { headOf, PREDEFINED } from '../../../../src/mapping/yarrrml/prefixes.ts'
 import { recordsOf } from '../../elements/records.ts';
 import { stopForGood } from '../unpatched.ts';
 import type { Patching } from './patching.ts';
-import { type MappingNode, pairsOf, textOf } from './tree.ts';
+import { type MappingNode, pairsOf, scalarText } from './tree.ts';
 
 export const editedPrefixes = (patching: Patching): ReadonlyMap<string, string> => new PrefixEdits(patching).changed();
 
@@ -24,9 +24,9 @@ class PrefixEdits {
     const node = this.#patching.tree.keys.get('prefixes');
     const map = node?.value != null && 'items' in node.value ? (node.value as MappingNode['map']) : undefined;
     const written = new Map(
-      (map === undefined ? [] : pairsOf(map)).flatMap((pair) => (isScalar(pair.key) ? [[textOf(pair.key), pair] as const] : [])),
+      (map === undefined ? [] : pairsOf(map)).flatMap((pair) => (isScalar(pair.key) ? [[scalarText(pair.key), pair] as const] : [])),
     );
-    const declared = new Map([...written].flatMap(([name, { value }]) => (isScalar(value) ? [[name, textOf(value)] as const] : [])));
+    const declared = new Map([...written].flatMap(([name, { value }]) => (isScalar(value) ? [[name, scalarText(value)] as const] : [])));
     for (const [id, { name, iri }] of next as NonNullable<typeof next>) {
       const was = old?.get(id);
       if (was?.name === name && was.iri === iri) continue;
@@ -61,8 +61,8 @@ class PrefixEdits {
   #usesOf(prefix: string, declared: ReadonlyMap<string, string>): readonly number[] {
     const mappings = this.#patching.tree.keys.get('mappings')?.value;
     return scalarsIn(mappings ?? undefined).flatMap((node) => {
-      const head = headOf(textOf(node), declared);
-      if (head.kind !== 'prefix' || !textOf(node).startsWith(`${prefix}:`)) return [];
+      const head = headOf(scalarText(node), declared);
+      if (head.kind !== 'prefix' || !scalarText(node).startsWith(`${prefix}:`)) return [];
       const at = this.#patching.before.text.text.indexOf(`${prefix}:`, node.range?.[0] ?? 0);
       return at < 0 ? [] : [at];
     });

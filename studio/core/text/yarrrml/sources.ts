@@ -5,7 +5,7 @@ import { Unpatched } from '../unpatched.ts';
 import { keyOfValue } from './edits.ts';
 import type { Patching } from './patching.ts';
 import type { SaidDocument } from './said.ts';
-import { type Cell, type MappingNode, pairsOf, textOf } from './tree.ts';
+import { type Cell, type MappingNode, pairsOf, scalarText } from './tree.ts';
 
 /** Where the parts of the document stand in the text. */
 export interface Cells {
@@ -50,15 +50,15 @@ export class SourceEdits {
   #sharedSource(node: Node): Node | undefined {
     const sources = this.#patching.tree.keys.get('sources')?.value;
     if (!isScalar(node) || sources == null || !('items' in sources)) return undefined;
-    const found = pairsOf(sources as MappingNode['map']).find(({ key }) => isScalar(key) && textOf(key) === textOf(node));
+    const found = pairsOf(sources as MappingNode['map']).find(({ key }) => isScalar(key) && scalarText(key) === scalarText(node));
     return found?.value ?? undefined;
   }
 
   /** Whether all mappings that name a source get the same one. */
   #changesAlike(node: Node, source: Value): boolean {
-    const name = isScalar(node) ? textOf(node) : undefined;
+    const name = isScalar(node) ? scalarText(node) : undefined;
     const users = [...this.#patching.tree.mappings.values()].filter(({ sources }) =>
-      sources.items.some((one) => isScalar(one) && textOf(one) === name),
+      sources.items.some((one) => isScalar(one) && scalarText(one) === name),
     );
     const parts = new Map([...this.#old.parts.keys()].map((part) => [this.#cells.idOf(part), part]));
     return users.every((one) => {
@@ -75,7 +75,7 @@ export class SourceEdits {
       if (keyOfValue(old.source) !== keyOfValue(source) || (next !== undefined && keyOfValue(next.source) !== keyOfValue(source))) continue;
       const name = this.#patching.tree.nameOf(this.#cells.idOf(part));
       const [node] = this.#patching.tree.mappings.get(name)?.sources.items ?? [];
-      if (node !== undefined && isScalar(node) && this.#sharedSource(node) !== undefined) return textOf(node);
+      if (node !== undefined && isScalar(node) && this.#sharedSource(node) !== undefined) return scalarText(node);
     }
     return undefined;
   }

@@ -59,7 +59,7 @@ export class YarrrmlTree {
     this.root = root;
     this.keys = keysOf('document', root);
     const base = this.keys.get('base')?.value;
-    this.#base = (isScalar(base) && textOf(base)) || DEFAULT_BASE;
+    this.#base = (isScalar(base) && scalarText(base)) || DEFAULT_BASE;
     const mappings = this.keys.get('mappings')?.value;
     this.mappings = new Map(isMap(mappings) ? pairsOf(mappings).flatMap((pair) => mappingOf(pair)) : []);
     visit(root, {
@@ -112,7 +112,7 @@ export class YarrrmlTree {
   keyFor(long: 'sources' | 'subjects' | 'predicateobjects' | 'graphs', otherwise: string): string {
     for (const { keys } of this.mappings.values()) {
       const key = keys.get(long)?.key;
-      if (isScalar(key)) return textOf(key);
+      if (isScalar(key)) return scalarText(key);
     }
     return otherwise;
   }
@@ -154,7 +154,7 @@ export class YarrrmlTree {
   }
 }
 
-export const textOf = (node: { readonly value: unknown; readonly source?: string | undefined }): string =>
+export const scalarText = (node: { readonly value: unknown; readonly source?: string | undefined }): string =>
   typeof node.value === 'string' ? node.value : (node.source ?? String(node.value));
 
 export const pairsOf = (map: YAMLMap): readonly Pair<Node, Node | null>[] => map.items as Pair<Node, Node | null>[];
@@ -163,7 +163,7 @@ export const pairsOf = (map: YAMLMap): readonly Pair<Node, Node | null>[] => map
 function keysOf<P extends Place>(place: P, map: YAMLMap): Keyed<P> {
   const found = new Map<KeyOf<P>, Pair<Node, Node | null>>();
   for (const pair of pairsOf(map)) {
-    const name = isScalar(pair.key) ? longKey(place, textOf(pair.key)) : undefined;
+    const name = isScalar(pair.key) ? longKey(place, scalarText(pair.key)) : undefined;
     if (name !== undefined) found.set(name, pair);
   }
   return found;
@@ -178,9 +178,9 @@ function mappingOf(pair: Pair<Node, Node | null>): [string, MappingNode][] {
   const { key, value } = pair;
   if (!isScalar(key) || !isMap(value)) return [];
   const keys = keysOf('mapping', value);
-  const name = textOf(key);
+  const name = scalarText(key);
   const sources = keys.get('sources')?.value;
-  const short = isSeq(sources) && isScalar(sources.items[0]) && /~[^~/]*$/.test(textOf(sources.items[0]));
+  const short = isSeq(sources) && isScalar(sources.items[0]) && /~[^~/]*$/.test(scalarText(sources.items[0]));
   return [
     [
       name,

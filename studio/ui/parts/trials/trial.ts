@@ -2,7 +2,7 @@
 import type { StudioPreviewRequest } from '../../../../client/types.ts';
 import { hasYarrrmlEnding, withoutMappingEnding } from '../../../../src/mapping/model/language.ts';
 import type { Element, StudioDocument } from '../../../core/document.ts';
-import { textOf } from '../../store/text.ts';
+import { mappingText } from '../../store/text.ts';
 
 /** What a question about a mapping needs. */
 export type Trial = Pick<StudioPreviewRequest, 'name' | 'text' | 'service'>;
@@ -18,7 +18,7 @@ export async function trialOf(name: string, document: StudioDocument, elements: 
     records: new Map(elements.map((record) => [record.id, record])),
     text: { text: '', anchors: new Map() },
   };
-  const { text } = await textOf(only, 'drawn');
+  const { text } = await mappingText(only, 'drawn');
   if (text === undefined) return undefined;
   const isSql = elements.some((one) => one.kind === 'input' && (one.location.kind === 'table' || one.location.kind === 'query'));
   const file = hasYarrrmlEnding(name) ? withoutMappingEnding(name) : name;
