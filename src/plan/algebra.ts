@@ -313,11 +313,11 @@ export interface Check {
 /** A collection, and the places that hold it: those of the statements with its head. */
 export interface Collect {
   readonly collection: Collection;
-  readonly places: readonly Place[];
+  readonly places: readonly StatementPlace[];
 }
 
 /** Where statements go. */
-export interface Place {
+export interface StatementPlace {
   /** undefined: the default graph. */
   readonly graph: Term | undefined;
   /** undefined: the output of the run. */
@@ -325,7 +325,7 @@ export interface Place {
 }
 
 /** One statement pattern. A statement that goes to several places has a pattern for each. */
-export interface Emit extends Place {
+export interface Emit extends StatementPlace {
   /** The rows of the triples map, or a join whose left side they are and whose only column is the object. */
   readonly input: Operator;
   readonly predicate: Term;

@@ -9,11 +9,11 @@ import type {
   Expression,
   Join,
   Operator,
-  Place,
   QuotedTerm,
   Read,
   RowTerm,
   Scan,
+  StatementPlace,
   Term,
 } from './algebra.ts';
 
@@ -125,7 +125,7 @@ const keysOf = ({ on }: Join): readonly Expression[] => on.map(({ left }) => lef
 export const leavesOfCollect = ({
   collection,
   places,
-}: Pick<Collect, 'collection'> & { readonly places: readonly Pick<Place, 'graph'>[] }): readonly Leaf[] => [
+}: Pick<Collect, 'collection'> & { readonly places: readonly Pick<StatementPlace, 'graph'>[] }): readonly Leaf[] => [
   ...leavesOfTerm({ kind: 'head', origin: collection.origin, collection }),
   ...places.flatMap(({ graph }) => (graph === undefined ? [] : leavesOfTerm(graph))),
 ];

@@ -12,9 +12,9 @@ import type {
   MapInfo,
   MapRules,
   NumberRows,
-  Place,
   Project,
   Scan,
+  StatementPlace,
   Term,
   Unnest,
 } from './algebra.ts';
@@ -105,7 +105,7 @@ export interface MapPlan extends Pick<MapRules, 'map' | 'subject' | 'checks'> {
 /** A collection that each row adds to. */
 export interface CollectPlan extends Pick<Collect, 'collection'> {
   /** By graph and output: 0 is the output of the run, n `Plan.targets[n - 1]`. */
-  readonly places: readonly { readonly graph: Place['graph']; readonly output: number }[];
+  readonly places: readonly { readonly graph: StatementPlace['graph']; readonly output: number }[];
   /** Other rules may make one of its statements. */
   readonly overlapping: boolean;
   /** As in `RulePlan`: some member is a quoted triple. */

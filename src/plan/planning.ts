@@ -2,7 +2,7 @@
  * Mapping → plan. The mapping is built as algebra (`algebra.ts`), rewritten, and then laid out as what is carried out: one pass over each source.
  */
 import type { Mapping, Policies } from '../mapping/model/model.ts';
-import type { Algebra, Collect, Collection, Join, MapRules, Operator, Place, RowTerm, Scan } from './algebra.ts';
+import type { Algebra, Collect, Collection, Join, MapRules, Operator, RowTerm, Scan, StatementPlace } from './algebra.ts';
 import { buildAlgebra } from './build/build.ts';
 import { Builder } from './build/operators.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
@@ -44,14 +44,14 @@ export function planAlgebra({ maps, checks }: Algebra, catalogue: CatalogueMetad
   const positionOf = (rows: Operator): number => positions.get(scanOf(rows)) as number;
   const positionOfKey = new Map(scans.map(({ key }, position) => [key, position]));
   const inOrder = scans.flatMap(({ iterations }) => iterations.flatMap(({ pipelines }) => pipelines.flatMap((pipeline) => pipeline.maps)));
-  const placesOf = ({ emits, collects }: MapRules): readonly Place[] => [...emits, ...collects.flatMap(({ places }) => places)];
+  const placesOf = ({ emits, collects }: MapRules): readonly StatementPlace[] => [...emits, ...collects.flatMap(({ places }) => places)];
   const targets = [...new Set(inOrder.flatMap((rules) => placesOf(rules).flatMap(({ target }) => target ?? [])))];
   const { overlappingEmits, overlappingMaps } = findOverlaps(inOrder);
   const reifierOverlaps = reifiers ? findReifierOverlaps(inOrder) : NO_REIFIERS;
   const isDeferred = ({ left, right }: Join): boolean =>
     positionOf(right.input) >= positionOf(left) || joinsIn(right.input).some((join) => isDeferred(join));
   const joinOf = ({ right }: Join): number => joinIndexes.get(right) as number;
-  const outputOf = ({ target }: Pick<Place, 'target'>): number => (target === undefined ? 0 : targets.indexOf(target) + 1);
+  const outputOf = ({ target }: Pick<StatementPlace, 'target'>): number => (target === undefined ? 0 : targets.indexOf(target) + 1);
   const rulesOf = (rules: MapRules): readonly RulePlan[] =>
     rules.emits.map((emit) => {
       const { input, predicate, object, graph } = emit;

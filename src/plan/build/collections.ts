@@ -1,6 +1,6 @@
 /** Gather maps → collections: each once for a triples map and its rows, wherever it stands. */
 import type { Gather, ReferencingObjectMap, StarMap, TermMap, TriplesMap } from '../../mapping/model/model.ts';
-import type { Collect, Collection, Member, Operator, Place, RowTerm, Term } from '../algebra.ts';
+import type { Collect, Collection, Member, Operator, RowTerm, StatementPlace, Term } from '../algebra.ts';
 import { termKey, unconditional } from '../expressions.ts';
 import { type JoinedTerm, joinOf } from './joined-rows.ts';
 import { expressionOf, identityOf, type LeafOf, termOf } from './terms.ts';
@@ -76,15 +76,15 @@ export class Collections {
 
 /** The places of the collections of a triples map: those of the statements with their heads. */
 export class CollectPlaces {
-  readonly #places = new Map<Collection, Map<string, Place>>();
+  readonly #places = new Map<Collection, Map<string, StatementPlace>>();
 
   /** Notes where a statement with a term stands. Heads of other triples maps are stated there. */
-  add(term: Term, place: Place, map: string): void {
+  add(term: Term, place: StatementPlace, map: string): void {
     if (term.kind !== 'head') return;
     const row = unconditional(term.collection.row);
     if (row.kind !== 'row' || row.map !== map) return;
     const { graph, target } = place;
-    const known = this.#places.get(term.collection) ?? new Map<string, Place>();
+    const known = this.#places.get(term.collection) ?? new Map<string, StatementPlace>();
     known.set(`${target?.id ?? ''} ${graph === undefined ? '' : termKey(graph)}`, place);
     this.#places.set(term.collection, known);
   }

@@ -8,7 +8,7 @@
 import { expressionText } from '../../mapping/model/expressions.ts';
 import type { LogicalTarget, Mapping, SubjectMap, TermMap, TriplesMap } from '../../mapping/model/model.ts';
 import { DEFAULT_GRAPH_IRIS, mapsIn, referredBy } from '../../mapping/model/model.ts';
-import type { Emit, Expression, MapInfo, MapRules, Operator, Place, RowTerm, Term } from '../algebra.ts';
+import type { Emit, Expression, MapInfo, MapRules, Operator, RowTerm, StatementPlace, Term } from '../algebra.ts';
 import { termsOf as gatheredIn, holds, keyTerm, scanOf, termKey, termsIn } from '../expressions.ts';
 import { type Choice, Choices, typeOf } from './choices.ts';
 import { CollectPlaces } from './collections.ts';
@@ -74,7 +74,7 @@ function rulesOf(map: TriplesMap, rows: Operator, info: MapInfo, choices: Choice
   const plain = info.quotedOnly ? [] : patterns.filter(isPlain);
   const others = patterns.filter((pattern) => !plain.includes(pattern));
   const places = new CollectPlaces();
-  for (const place of placesOf(map, choices)) for (const { term } of subjects) places.add(term, place, map.id);
+  for (const place of placesOfMap(map, choices)) for (const { term } of subjects) places.add(term, place, map.id);
   for (const { predicate, object, graph, target } of plain)
     for (const term of [predicate, object.term]) places.add(term, { graph, target }, map.id);
   const own: MapRules = {
@@ -214,7 +214,7 @@ function eachOf(...targets: readonly Targets[]): readonly (LogicalTarget | undef
 }
 
 /** Where the subjects of a triples map are described. */
-const placesOf = (map: TriplesMap, choices: Choices): readonly Place[] =>
+const placesOfMap = (map: TriplesMap, choices: Choices): readonly StatementPlace[] =>
   graphsOf(map.subject.graphs, (of) => choices.term(of, map)).flatMap(({ graph, targets }) =>
     eachOf(map.subject.targets, targets).map((target) => ({ graph, target })),
   );
