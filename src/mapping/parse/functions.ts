@@ -12,7 +12,7 @@ import type { Report } from '../model/diagnostics.ts';
 import { nodeId, type Statement } from '../model/graph.ts';
 import type { Expression, FileSource, FunctionExecution, FunctionInput, Origin } from '../model/model.ts';
 import { shorten } from '../vocabulary/namespaces.ts';
-import type { Place, Property } from '../vocabulary/vocabulary.ts';
+import type { NodeRole, Property } from '../vocabulary/vocabulary.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, withArticle } from './node.ts';
 import { checkPrefix, unquoted } from './slips.ts';
 import { readsOtherRecords } from './source/logical-source.ts';
@@ -22,7 +22,7 @@ type Call = Extract<Expression, { kind: 'call' }>;
 /** Expressions hold calls, and calls hold expressions: whoever reads expressions hands itself in. */
 export interface ExpressionReader {
   /** The expression map of a statement such as `rml:inputValueMap`. */
-  map(context: Context, statement: Statement, place: Place): Expression | undefined;
+  map(context: Context, statement: Statement, role: NodeRole): Expression | undefined;
   /** The constant of a statement; `map`: the property that takes a node. */
   constant(context: Context, statement: Statement, map: string | undefined): Extract<Expression, { kind: 'constant' }> | undefined;
 }
@@ -143,17 +143,17 @@ function readInput(context: Context, statement: Statement, reader: ExpressionRea
 }
 
 /** The IRI that a property such as `rml:function` names, or the constant of its map. */
-function iriOf(context: Context, statement: Statement | undefined, place: Place, reader: ExpressionReader): string | undefined {
+function iriOf(context: Context, statement: Statement | undefined, role: NodeRole, reader: ExpressionReader): string | undefined {
   if (statement === undefined) return undefined;
   const { report } = context;
   const before = report.errors;
-  const found = statement.property.endsWith('Map') ? reader.map(context, statement, place) : reader.constant(context, statement, undefined);
+  const found = statement.property.endsWith('Map') ? reader.map(context, statement, role) : reader.constant(context, statement, undefined);
   if (found === undefined || report.errors > before) return undefined;
   if (found.kind === 'constant' && found.term.kind === 'iri') return found.term.value;
   const message =
     found.kind === 'constant'
-      ? `${withArticle(place)} takes an IRI, found ${describeTerm(found.term)}`
-      : `${withArticle(place)} must be constant, since calls are checked before any record is read`;
+      ? `${withArticle(role)} takes an IRI, found ${describeTerm(found.term)}`
+      : `${withArticle(role)} must be constant, since calls are checked before any record is read`;
   const hint = found.kind === 'constant' ? unquoted(context, found.term, found.origin) : undefined;
   report.error('wrong-value', statement.origin, message, hint ?? 'write an IRI in <…>');
   return undefined;

@@ -3,7 +3,7 @@ import { functionLibrary } from '../../functions/library.ts';
 import type { Statement } from '../model/graph.ts';
 import type { Expression, JoinCondition } from '../model/model.ts';
 import { lookUp } from '../vocabulary/namespaces.ts';
-import type { Place, Property } from '../vocabulary/vocabulary.ts';
+import type { NodeRole, Property } from '../vocabulary/vocabulary.ts';
 import { type ExpressionReader, readComparison } from './functions.ts';
 import { type Context, literalText, type MappingNode, nodeOf, only } from './node.ts';
 import { READER, readExpressionMap, readExpressionOf } from './term-map.ts';
@@ -21,16 +21,16 @@ export function readCondition(context: Context, statement: Statement): JoinCondi
 }
 
 /** One side of a join condition: a reference (`rml:child "id"`) or an expression map (`rml:childMap […]`). */
-function readSide(context: Context, node: MappingNode, shortcut: Property, map: Property, place: Place): Expression | undefined {
+function readSide(context: Context, node: MappingNode, shortcut: Property, map: Property, role: NodeRole): Expression | undefined {
   const statement = only(context, node, shortcut, map);
   if (statement === undefined) {
     if (node.valid) {
-      const message = `a join condition has no ${place}`;
+      const message = `a join condition has no ${role}`;
       context.report.error('incomplete-join', node.origin, message, `add rml:${shortcut} "…" or rml:${map} […]`);
     }
     return undefined;
   }
-  if (lookUp('properties', statement.property)?.name === map) return readExpressionMap(context, statement, place);
+  if (lookUp('properties', statement.property)?.name === map) return readExpressionMap(context, statement, role);
   const reference = literalText(context, statement, 'a reference in quotes');
   return reference === undefined ? undefined : { kind: 'reference', origin: statement.origin, reference };
 }
@@ -50,8 +50,7 @@ function readEquality(context: Context, node: MappingNode, statement: Statement)
   const ofParent = new Set<Expression>();
   const reader: ExpressionReader = {
     ...READER,
-    map: (_, argument, place) =>
-      place === 'object map' ? readArgument(context, argument, ofParent) : READER.map(context, argument, place),
+    map: (_, argument, role) => (role === 'object map' ? readArgument(context, argument, ofParent) : READER.map(context, argument, role)),
   };
   const call = readComparison(context, statement, reader);
   if (call === undefined || report.errors > before) return undefined;

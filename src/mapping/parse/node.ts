@@ -20,7 +20,7 @@ import {
 } from '../model/model.ts';
 import { type KnownTerm, localName, lookUp, shorten } from '../vocabulary/namespaces.ts';
 import type { Prefixes } from '../vocabulary/near-namespaces.ts';
-import { CLASSES, type Class, HARMLESS, type Place, PROPERTIES, type Property } from '../vocabulary/vocabulary.ts';
+import { CLASSES, type Class, HARMLESS, type NodeRole, PROPERTIES, type Property } from '../vocabulary/vocabulary.ts';
 import { unquoted } from './slips.ts';
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
@@ -66,7 +66,7 @@ export interface Context {
 
 export interface MappingNode {
   readonly id: string;
-  readonly place: Place;
+  readonly role: NodeRole;
   /** Where the node is described, or where it is named if it has no description. */
   readonly origin: Origin;
   /** False when one of its statements was reported: a missing property may then be the reported one. */
@@ -77,12 +77,12 @@ export interface MappingNode {
 }
 
 /** `a triples map`, `an object map`. */
-export const withArticle = (place: Place): string => `${/^[aeiou]/.test(place) ? 'an' : 'a'} ${place}`;
+export const withArticle = (role: NodeRole): string => `${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role}`;
 
 const UNDEFINED_HINT = 'correct the IRI, or give the document that describes it as a mapping, too';
 
 /** The node that a statement points to; undefined, with a diagnostic, for a literal and for an IRI without a description. */
-export function nodeOf(context: Context, statement: Statement, place: Place): MappingNode | undefined {
+export function nodeOf(context: Context, statement: Statement, role: NodeRole): MappingNode | undefined {
   const { graph, report } = context;
   const id = nodeId(statement.object);
   if (id === undefined) {
@@ -90,7 +90,7 @@ export function nodeOf(context: Context, statement: Statement, place: Place): Ma
     report.error(
       'wrong-value',
       statement.origin,
-      `${shorten(statement.property)} leads to ${withArticle(place)}, found ${found}`,
+      `${shorten(statement.property)} leads to ${withArticle(role)}, found ${found}`,
       unquoted(context, statement.object, statement.origin),
     );
     return undefined;
@@ -100,12 +100,12 @@ export function nodeOf(context: Context, statement: Statement, place: Place): Ma
     report.error(
       'undefined-node',
       statement.origin,
-      `nothing is said about ${shorten(id)}, which should be ${withArticle(place)}`,
+      `nothing is said about ${shorten(id)}, which should be ${withArticle(role)}`,
       near ?? UNDEFINED_HINT,
     );
     return undefined;
   }
-  return readNode(context, id, place, statement.origin);
+  return readNode(context, id, role, statement.origin);
 }
 
 /** Whether a statement points to a node with a property. */
@@ -123,8 +123,8 @@ export function triplesMapOf(context: Context, statement: Statement): string | u
   return id;
 }
 
-/** Reads a node by its id and checks it in the role `place`. */
-export function readNode(context: Context, id: string, place: Place, named: Origin): MappingNode {
+/** Reads a node by its id and checks it in its role. */
+export function readNode(context: Context, id: string, role: NodeRole, named: Origin): MappingNode {
   const { graph, report, visited } = context;
   visited.add(id);
   const node = graph.get(id);
@@ -133,11 +133,11 @@ export function readNode(context: Context, id: string, place: Place, named: Orig
   const classes = new Set<Class>();
   for (const statement of node?.statements ?? []) {
     if (statement.property === RDF_TYPE) {
-      const name = checkClass(report, statement, place);
+      const name = checkClass(report, statement, role);
       if (name !== undefined) classes.add(name);
       continue;
     }
-    const property = checkProperty(report, statement, place);
+    const property = checkProperty(report, statement, role);
     if (property === undefined) continue;
     const statements = properties.get(property);
     if (statements === undefined) properties.set(property, [statement]);
@@ -145,7 +145,7 @@ export function readNode(context: Context, id: string, place: Place, named: Orig
   }
   return {
     id,
-    place,
+    role,
     origin: node?.origin ?? named,
     valid: report.errors === before,
     classes,
@@ -154,35 +154,35 @@ export function readNode(context: Context, id: string, place: Place, named: Orig
 }
 
 /** The property of a statement if it is one of the vocabulary that may occur here. Reports those that may not. */
-function checkProperty(report: Report, statement: Statement, place: Place): Property | undefined {
+function checkProperty(report: Report, statement: Statement, role: NodeRole): Property | undefined {
   const term = lookUp('properties', statement.property);
   if (term === undefined) return undefined;
   if (term.name === undefined) {
     reportUnknownProperty(report, term, statement.propertyOrigin);
     return undefined;
   }
-  const places: readonly Place[] = PROPERTIES[term.name];
+  const roles: readonly NodeRole[] = PROPERTIES[term.name];
   reportOlder(report, term, statement.propertyOrigin);
   if (statement.object.kind === 'iri') reportOlder(report, lookUp('individuals', statement.object.value), statement.origin);
-  if (!places.includes(place)) {
-    const harmless: readonly Place[] = HARMLESS[term.name] ?? [];
-    if (term.dialect !== 'rml' && harmless.includes(place)) {
-      const hint = `remove it: it belongs on ${listOf(places)}`;
-      report.warning('misplaced-term', statement.propertyOrigin, `${term.short} has no effect on ${withArticle(place)}`, hint);
+  if (!roles.includes(role)) {
+    const harmless: readonly NodeRole[] = HARMLESS[term.name] ?? [];
+    if (term.dialect !== 'rml' && harmless.includes(role)) {
+      const hint = `remove it: it belongs on ${listOf(roles)}`;
+      report.warning('misplaced-term', statement.propertyOrigin, `${term.short} has no effect on ${withArticle(role)}`, hint);
       return undefined;
     }
-    const message = `${term.short} does not belong on ${withArticle(place)}`;
-    report.error('misplaced-term', statement.propertyOrigin, message, `it belongs on ${listOf(places)}`);
+    const message = `${term.short} does not belong on ${withArticle(role)}`;
+    report.error('misplaced-term', statement.propertyOrigin, message, `it belongs on ${listOf(roles)}`);
     return undefined;
   }
   return term.name;
 }
 
-/** Expressions stand in many places. */
-const listOf = (places: readonly Place[]): string =>
-  places.length > 8 ? 'a term map or another expression map' : orList(places.map(withArticle));
+/** Expressions have many roles. */
+const listOf = (roles: readonly NodeRole[]): string =>
+  roles.length > 8 ? 'a term map or another expression map' : orList(roles.map(withArticle));
 
-function checkClass(report: Report, statement: Statement, place: Place): Class | undefined {
+function checkClass(report: Report, statement: Statement, role: NodeRole): Class | undefined {
   if (statement.object.kind !== 'iri') return undefined;
   const term = lookUp('classes', statement.object.value);
   if (term === undefined) return undefined;
@@ -190,10 +190,10 @@ function checkClass(report: Report, statement: Statement, place: Place): Class |
     reportUnknownClass(report, term, statement);
     return undefined;
   }
-  const places: readonly Place[] = CLASSES[term.name];
-  if (places.length > 0 && !places.includes(place)) {
+  const roles: readonly NodeRole[] = CLASSES[term.name];
+  if (roles.length > 0 && !roles.includes(role)) {
     // A class has no effect on the mapping, so a wrong one gives a warning, not an error.
-    report.warning('misplaced-term', statement.origin, `${term.short} is not ${withArticle(place)}, as which this node is used`);
+    report.warning('misplaced-term', statement.origin, `${term.short} is not ${withArticle(role)}, as which this node is used`);
   }
   return term.name;
 }
@@ -264,7 +264,7 @@ export function only(context: Context, node: MappingNode, ...properties: readonl
     context.report.error(
       'too-many',
       second.origin,
-      `${message} on one ${node.place}, which may have one of them`,
+      `${message} on one ${node.role}, which may have one of them`,
       first.origin.document === second.origin.document
         ? `the other is on line ${first.origin.line}`
         : `the other is ${formatOrigin(first.origin)}`,

@@ -143,8 +143,8 @@ function isTriplesMap(node: GraphNode): boolean {
     if (property === RDF_TYPE) {
       const name = object.kind === 'iri' ? lookUp('classes', object.value)?.name : undefined;
       if (name === undefined) return false;
-      const places: readonly string[] = CLASSES[name];
-      return places.includes('triples map');
+      const roles: readonly string[] = CLASSES[name];
+      return roles.includes('triples map');
     }
     const name = lookUp('properties', property)?.name;
     return name !== undefined && SIGNS.has(name);

@@ -8,19 +8,19 @@ import { parseTemplate } from '../model/template.ts';
 import { isLanguageTag, namesLanguage } from '../vocabulary/language-tag.ts';
 import { checkLiteral, foldLiteral, isLangString } from '../vocabulary/literal.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
-import type { Individual, Place, Property } from '../vocabulary/vocabulary.ts';
+import type { Individual, NodeRole, Property } from '../vocabulary/vocabulary.ts';
 import { type ExpressionReader, readCall } from './functions.ts';
 import { readTargets } from './logical-target.ts';
 import { type Context, describeTerm, literalText, type MappingNode, nodeOf, only, orList, reportUnknown, withArticle } from './node.ts';
 import { checkForeignReferences, checkLiteralName, checkPrefix, unquoted } from './slips.ts';
 
-type TermPlace = Extract<Place, 'subject map' | 'predicate map' | 'object map' | 'graph map' | 'gather map' | 'datatype map'>;
+type TermRole = Extract<NodeRole, 'subject map' | 'predicate map' | 'object map' | 'graph map' | 'gather map' | 'datatype map'>;
 type TermKind = RdfTerm['kind'];
 type Constant = Extract<Expression, { kind: 'constant' }>;
 type Template = Extract<Expression, { kind: 'template' }>;
 
 /** The term types that each position allows. A blank node as graph name is valid RDF, though RML-Core requires an IRI. */
-const KINDS: Readonly<Record<TermPlace, readonly TermKind[]>> = {
+const KINDS: Readonly<Record<TermRole, readonly TermKind[]>> = {
   'subject map': ['iri', 'blank'],
   'predicate map': ['iri'],
   'object map': ['iri', 'blank', 'literal'],
@@ -50,28 +50,28 @@ export function readTermMaps(
   node: MappingNode,
   property: Property,
   shortcut: Property,
-  place: TermPlace,
+  role: TermRole,
   read: typeof readTermMap = readTermMap,
 ): TermMap[] {
   return [
-    ...node.all(property).map((statement) => read(context, statement, place)),
-    ...node.all(shortcut).map((statement) => readConstant(context, statement, place)),
+    ...node.all(property).map((statement) => read(context, statement, role)),
+    ...node.all(shortcut).map((statement) => readConstant(context, statement, role)),
   ].filter((map) => map !== undefined);
 }
 
 /** The term map of a statement such as `rml:subjectMap […]`. */
-function readTermMap(context: Context, statement: Statement, place: TermPlace): TermMap | undefined {
-  const node = nodeOf(context, statement, place);
-  return node === undefined ? undefined : termMapOf(context, node, place);
+function readTermMap(context: Context, statement: Statement, role: TermRole): TermMap | undefined {
+  const node = nodeOf(context, statement, role);
+  return node === undefined ? undefined : termMapOf(context, node, role);
 }
 
 /** The term map of a shortcut such as `rml:subject <…>`. */
-export function readConstant(context: Context, statement: Statement, place: TermPlace): TermMap | undefined {
-  const found = constantOf(context, statement, `${shorten(statement.property)}Map`, KINDS[place].includes('literal'));
-  const expression = found === undefined ? undefined : readConstantAs(context, found, place, undefined, shorten(statement.property));
-  if (expression === undefined || !checkConstant(context, expression, place)) return undefined;
+export function readConstant(context: Context, statement: Statement, role: TermRole): TermMap | undefined {
+  const found = constantOf(context, statement, `${shorten(statement.property)}Map`, KINDS[role].includes('literal'));
+  const expression = found === undefined ? undefined : readConstantAs(context, found, role, undefined, shorten(statement.property));
+  if (expression === undefined || !checkConstant(context, expression, role)) return undefined;
   checkForeignReferences(context, expression, expression.term.kind === 'iri');
-  if (place === 'object map' && isText(expression.term)) checkLiteralName(context, expression.term, expression.origin);
+  if (role === 'object map' && isText(expression.term)) checkLiteralName(context, expression.term, expression.origin);
   checkLiteral(context.report, expression);
   const termType = termTypeOfConstant(expression.term);
   return { kind: 'term', origin: statement.origin, termType, expression, language: undefined, datatype: undefined };
@@ -81,11 +81,11 @@ export function readConstant(context: Context, statement: Statement, place: Term
 export const ownTargets = (context: Context, node: MappingNode): readonly LogicalTarget[] =>
   readTargets(context, node.all('logicalTarget'));
 
-/** @param as the place whose rules the term follows: a gather map makes the head of a collection wherever it stands */
-export function termMapOf(context: Context, node: MappingNode, as: TermPlace): TermMap | undefined {
-  const place: TermPlace = node.all('gather').length > 0 && as !== 'predicate map' ? 'gather map' : as;
+/** @param as the role whose rules the term follows: a gather map makes the head of a collection wherever it stands */
+export function termMapOf(context: Context, node: MappingNode, as: TermRole): TermMap | undefined {
+  const role: TermRole = node.all('gather').length > 0 && as !== 'predicate map' ? 'gather map' : as;
   const own = ownTargets(context, node);
-  const map = withoutTargets(context, node, place);
+  const map = withoutTargets(context, node, role);
   if (map === undefined) return undefined;
   const targets = new Set([...own, ...targetsOfLanguage(context, node), ...(map.targets ?? [])]);
   return targets.size === 0 ? map : { ...map, targets: [...targets] };
@@ -102,7 +102,7 @@ function targetsOfLanguage(context: Context, node: MappingNode): readonly Logica
 
 /** Its targets are those of its datatype map. */
 
-function withoutTargets(context: Context, node: MappingNode, place: TermPlace): TermMap | undefined {
+function withoutTargets(context: Context, node: MappingNode, role: TermRole): TermMap | undefined {
   const { report } = context;
   const before = report.errors;
   const named = readTermType(context, node);
@@ -113,12 +113,12 @@ function withoutTargets(context: Context, node: MappingNode, place: TermPlace): 
   checkInverse(context, node);
   if (expression === undefined) {
     if (!node.valid || report.errors > before) return undefined;
-    const isNameless = named === undefined && place === 'gather map';
+    const isNameless = named === undefined && role === 'gather map';
     if (named !== 'blank' && !isNameless) {
       report.error(
         'missing-expression',
         node.origin,
-        `${withArticle(place)} without rml:template, rml:reference or rml:constant`,
+        `${withArticle(role)} without rml:template, rml:reference or rml:constant`,
         'only a term map of term type rml:BlankNode may have none of them',
       );
       return undefined;
@@ -140,11 +140,11 @@ function withoutTargets(context: Context, node: MappingNode, place: TermPlace): 
   const hasLiteralProperty = languageStatement !== undefined || datatypeStatement !== undefined;
   if (expression.kind === 'constant') {
     const isAlone = !hasLiteralProperty && named === undefined;
-    expression = readConstantAs(context, expression, place, named, withArticle(place));
+    expression = readConstantAs(context, expression, role, named, withArticle(role));
     if (expression === undefined) return undefined;
     if (isAlone && isText(expression.term)) checkLiteralName(context, expression.term, expression.origin);
   }
-  const termType = settleTermType(context, node, place, expression, named, hasLiteralProperty);
+  const termType = settleTermType(context, node, role, expression, named, hasLiteralProperty);
   if (expression.kind === 'constant' || expression.kind === 'template')
     checkForeignReferences(context, expression, kindOf(termType) === 'iri');
   if (expression.kind === 'template' && kindOf(termType) === 'iri') expression = readIriTemplate(context, expression, termType);
@@ -229,8 +229,8 @@ function readExpression(context: Context, node: MappingNode): Expression | undef
 }
 
 /** The expression map (rml:childMap and the like) of a statement. */
-export function readExpressionMap(context: Context, statement: Statement, place: Place): Expression | undefined {
-  const node = nodeOf(context, statement, place);
+export function readExpressionMap(context: Context, statement: Statement, role: NodeRole): Expression | undefined {
+  const node = nodeOf(context, statement, role);
   return node === undefined ? undefined : readExpressionOf(context, node);
 }
 
@@ -242,7 +242,7 @@ export function readExpressionOf(context: Context, node: MappingNode): Expressio
     context.report.error(
       'missing-expression',
       node.origin,
-      `${withArticle(node.place)} without rml:reference, rml:template or rml:constant`,
+      `${withArticle(node.role)} without rml:reference, rml:template or rml:constant`,
     );
   }
   const condition = readCondition(context, node);
@@ -298,13 +298,13 @@ function constantOf(context: Context, statement: Statement, map: string | undefi
 function readConstantAs(
   context: Context,
   constant: Constant,
-  place: TermPlace,
+  role: TermRole,
   named: TermType | undefined,
   taker: string,
 ): Constant | undefined {
   const { term, origin } = constant;
   const asked = named !== undefined && kindOf(named) === 'iri';
-  if (!isText(term) || !(asked || (named === undefined && !KINDS[place].includes('literal') && isIriText(term)))) return constant;
+  if (!isText(term) || !(asked || (named === undefined && !KINDS[role].includes('literal') && isIriText(term)))) return constant;
   const text = describeTerm(term);
   const prefixed = checkPrefix(context, term.value, origin);
   if (prefixed === 'wrong') return undefined;
@@ -372,11 +372,11 @@ function checkUri(context: Context, { term, origin }: Constant, termType: TermTy
     checkIriText(context, origin, term.value, termType, `the constant ${JSON.stringify(term.value)}`);
 }
 
-function checkConstant(context: Context, constant: Constant, place: TermPlace): boolean {
-  const kinds = KINDS[place];
+function checkConstant(context: Context, constant: Constant, role: TermRole): boolean {
+  const kinds = KINDS[role];
   if (kinds.includes(constant.term.kind)) return true;
   const { term, origin } = constant;
-  const message = `the constant of ${withArticle(place)} must be ${orList(kinds.filter((kind) => kind !== 'blank').map((kind) => (kind === 'iri' ? 'an IRI' : 'a literal')))}, found ${describeTerm(term)}`;
+  const message = `the constant of ${withArticle(role)} must be ${orList(kinds.filter((kind) => kind !== 'blank').map((kind) => (kind === 'iri' ? 'an IRI' : 'a literal')))}, found ${describeTerm(term)}`;
   const hint = unquoted(context, term, origin) ?? (term.kind === 'literal' ? 'write an IRI in <…>' : undefined);
   context.report.error('wrong-value', origin, message, hint);
   return false;
@@ -412,7 +412,7 @@ function readTermType(context: Context, node: MappingNode): TermType | undefined
 function settleTermType(
   context: Context,
   node: MappingNode,
-  place: TermPlace,
+  role: TermRole,
   expression: Expression,
   named: TermType | undefined,
   hasLiteralProperty: boolean,
@@ -420,7 +420,7 @@ function settleTermType(
   const { report } = context;
   const statement = node.all('termType')[0];
   if (expression.kind === 'constant') {
-    checkConstant(context, expression, place);
+    checkConstant(context, expression, role);
     const own = termTypeOfConstant(expression.term);
     if (named === undefined || statement === undefined) return own;
     if (kindOf(named) === own) return named;
@@ -429,16 +429,16 @@ function settleTermType(
     return own;
   }
   if (named !== undefined && statement !== undefined) {
-    if (!KINDS[place].includes(kindOf(named))) {
-      const kinds = KINDS[place].map((kind) => `${KIND_NAMES[kind]}s`);
-      const message = `${withArticle(place)} makes ${orList(kinds)}, not ${KIND_NAMES[kindOf(named)]}s`;
-      const hint = `write ${orList(KINDS[place].map((kind) => TERM_TYPE_NAMES[kind]))}, or leave rml:termType out`;
+    if (!KINDS[role].includes(kindOf(named))) {
+      const kinds = KINDS[role].map((kind) => `${KIND_NAMES[kind]}s`);
+      const message = `${withArticle(role)} makes ${orList(kinds)}, not ${KIND_NAMES[kindOf(named)]}s`;
+      const hint = `write ${orList(KINDS[role].map((kind) => TERM_TYPE_NAMES[kind]))}, or leave rml:termType out`;
       report.error('wrong-term-type', statement.origin, message, hint);
     }
     return named;
   }
   const isText = expression.kind === 'reference' || expression.kind === 'call';
-  return place === 'object map' && (isText || hasLiteralProperty) ? 'literal' : 'iri';
+  return role === 'object map' && (isText || hasLiteralProperty) ? 'literal' : 'iri';
 }
 
 /** Whether a statement is a constant shortcut (`rml:datatype`) rather than a map (`rml:datatypeMap`). */

@@ -7,7 +7,7 @@
  */
 
 /** The role of a node, given by the property that leads to it. These words appear in messages. */
-export type Place =
+export type NodeRole =
   | 'triples map'
   | 'subject map'
   | 'predicate map'
@@ -141,7 +141,7 @@ export const PROPERTIES = {
   logicalTarget: [...TERM_MAPS, 'subject star map', 'object star map', 'language map'],
   target: ['logical target'],
   serialization: ['logical target', 'target'],
-} as const satisfies Record<string, readonly Place[]>;
+} as const satisfies Record<string, readonly NodeRole[]>;
 
 export type Property = keyof typeof PROPERTIES;
 
@@ -149,7 +149,7 @@ export type Property = keyof typeof PROPERTIES;
 const AROUND_TERMS = ['triples map', 'predicate object map', 'predicate map', 'object map', 'referencing object map', 'graph map'] as const;
 
 /** Roles in which legacy documents have a property without meaning there: ignored with a warning. */
-export const HARMLESS: Partial<Record<Property, readonly Place[]>> = {
+export const HARMLESS: Partial<Record<Property, readonly NodeRole[]>> = {
   class: AROUND_TERMS,
   graph: AROUND_TERMS,
   graphMap: AROUND_TERMS,
@@ -220,7 +220,7 @@ export const CLASSES = {
   StarMap: ['subject star map', 'object star map'],
   LogicalTarget: ['logical target'],
   Target: ['target'],
-} as const satisfies Record<string, readonly Place[]>;
+} as const satisfies Record<string, readonly NodeRole[]>;
 
 export type Class = keyof typeof CLASSES;
 

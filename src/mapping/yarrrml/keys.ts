@@ -19,7 +19,7 @@ const INVERSE = { inversepredicates: ['inversepredicate', 'i', 'iv'] } as const 
 const LITERAL = { datatype: [], language: [] } as const satisfies Keys;
 
 /** What a map describes → its keys. These words appear in messages. */
-const PLACES = {
+const KEYS = {
   document: {
     base: [],
     prefixes: ['prefix'],
@@ -80,8 +80,9 @@ const PLACES = {
   parameter: { parameter: ['pm'], value: ['v'], type: [] },
 } as const satisfies Readonly<Record<string, Keys>>;
 
-type Place = keyof typeof PLACES;
-export type KeyOf<P extends Place> = keyof (typeof PLACES)[P] & string;
+/** What a map of a document describes. */
+export type MapRole = keyof typeof KEYS;
+export type KeyOf<P extends MapRole> = keyof (typeof KEYS)[P] & string;
 
 /** Keys of extensions of the reference implementation: what they are for. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -104,29 +105,29 @@ const OF_RML: ReadonlySet<string> = new Set(['reference', 'template', 'constant'
 const VALUE_HINT = 'write value: …, with references as $(name)';
 
 /** The long form of a key; undefined: there is no such key. */
-export function longKey<P extends Place>(place: P, key: string): KeyOf<P> | undefined {
-  const known: Keys = PLACES[place];
+export function longKey<P extends MapRole>(role: P, key: string): KeyOf<P> | undefined {
+  const known: Keys = KEYS[role];
   return (Object.hasOwn(known, key) ? key : Object.keys(known).find((long) => known[long]?.includes(key))) as KeyOf<P> | undefined;
 }
 
 /** The entries of a map by the long forms of their keys. Unknown keys are reported; undefined, with a diagnostic, for what is no map. */
-export function fieldsOf<P extends Place>(report: Report, tree: Tree, place: P): ReadonlyMap<KeyOf<P>, Entry> | undefined {
+export function fieldsOf<P extends MapRole>(report: Report, tree: Tree, role: P): ReadonlyMap<KeyOf<P>, Entry> | undefined {
   if (tree.kind !== 'map') {
-    reportKind(report, tree, `${withArticle(place)} is a map of keys`, `its keys are ${Object.keys(PLACES[place]).join(', ')}`);
+    reportKind(report, tree, `${withArticle(role)} is a map of keys`, `its keys are ${Object.keys(KEYS[role]).join(', ')}`);
     return undefined;
   }
-  const known: Keys = PLACES[place];
+  const known: Keys = KEYS[role];
   const found = new Map<KeyOf<P>, Entry>();
   for (const entry of tree.entries) {
     const { key, keyOrigin } = entry;
-    const name = longKey(place, key);
+    const name = longKey(role, key);
     if (name === undefined) {
       // `{id}` is a map in YAML, and so is `Name: $(name)`.
       const isAlone = tree.entries.length === 1 && didYouMean(key, Object.keys(known)) === undefined;
-      if (entry.value.kind === 'nothing' && Object.hasOwn(known, 'value')) reportBraces(report, key, keyOrigin, place);
-      else if (isAlone && entry.value.kind === 'text' && (Object.hasOwn(known, 'value') || place === 'predicate object'))
-        reportColon(report, key, entry.value.text, keyOrigin, place);
-      else reportUnknownKey(report, key, keyOrigin, place, known);
+      if (entry.value.kind === 'nothing' && Object.hasOwn(known, 'value')) reportBraces(report, key, keyOrigin, role);
+      else if (isAlone && entry.value.kind === 'text' && (Object.hasOwn(known, 'value') || role === 'predicate object'))
+        reportColon(report, key, entry.value.text, keyOrigin, role);
+      else reportUnknownKey(report, key, keyOrigin, role, known);
       continue;
     }
     const other = found.get(name);
@@ -141,38 +142,38 @@ export function fieldsOf<P extends Place>(report: Report, tree: Tree, place: P):
   return found;
 }
 
-function reportBraces(report: Report, key: string, origin: Origin, place: Place): void {
-  const message = `${withArticle(place)} has no key ${JSON.stringify(key)}`;
+function reportBraces(report: Report, key: string, origin: Origin, role: MapRole): void {
+  const message = `${withArticle(role)} has no key ${JSON.stringify(key)}`;
   report.error('unknown-key', origin, message, `a reference is written $(${key}); quote a text in braces: "{${key}}"`);
 }
 
 /** A colon with a blank behind it makes a map of a text. */
-function reportColon(report: Report, key: string, value: string, origin: Origin, place: Place): void {
+function reportColon(report: Report, key: string, value: string, origin: Origin, role: MapRole): void {
   const hint =
-    place === 'predicate object'
+    role === 'predicate object'
       ? `write [${key}, ${value}]`
       : `a text that holds a colon and a blank is quoted: ${JSON.stringify(`${key}: ${value}`)}`;
-  report.error('unknown-key', origin, `${withArticle(place)} has no key ${JSON.stringify(key)}`, OF_RML.has(key) ? VALUE_HINT : hint);
+  report.error('unknown-key', origin, `${withArticle(role)} has no key ${JSON.stringify(key)}`, OF_RML.has(key) ? VALUE_HINT : hint);
 }
 
-function reportUnknownKey(report: Report, key: string, origin: Origin, place: Place, known: Keys): void {
+function reportUnknownKey(report: Report, key: string, origin: Origin, role: MapRole, known: Keys): void {
   if (Object.hasOwn(EXTENSIONS, key)) {
     const message = `the key ${key} (${EXTENSIONS[key]}) is not supported yet by this version`;
     report.error('not-supported', origin, message, 'it is an extension of one implementation, and no key of the specification of YARRRML');
     return;
   }
-  const elsewhere = Object.keys(PLACES).filter((other) => Object.hasOwn(PLACES[other as Place], key));
+  const elsewhere = Object.keys(KEYS).filter((other) => Object.hasOwn(KEYS[other as MapRole], key));
   const hint =
     (OF_RML.has(key) && Object.hasOwn(known, 'value') ? VALUE_HINT : undefined) ??
     (key === 'lang' && Object.hasOwn(known, 'language') ? 'did you mean language?' : undefined) ??
     didYouMean(key, Object.keys(known)) ??
     (elsewhere.length > 0
-      ? `it belongs on ${withArticle(elsewhere[0] as Place)}`
-      : `the keys of ${withArticle(place)} are ${Object.keys(known).join(', ')}`);
-  report.error('unknown-key', origin, `${withArticle(place)} has no key ${JSON.stringify(key)}`, hint);
+      ? `it belongs on ${withArticle(elsewhere[0] as MapRole)}`
+      : `the keys of ${withArticle(role)} are ${Object.keys(known).join(', ')}`);
+  report.error('unknown-key', origin, `${withArticle(role)} has no key ${JSON.stringify(key)}`, hint);
 }
 
-const withArticle = (place: Place): string => `${/^[aeiou]/.test(place) ? 'an' : 'a'} ${place}`;
+const withArticle = (role: MapRole): string => `${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role}`;
 
 /** @param expected a sentence such as `a source is a map of keys` */
 export function reportKind(report: Report, tree: Tree, expected: string, hint?: string): void {

@@ -9,7 +9,7 @@ import { nodeId, type Statement } from '../../model/graph.ts';
 import type { AnyMap, Gather, ReferencingObjectMap, TermMap, TriplesMap } from '../../model/model.ts';
 import { mapsIn, referredBy, withMembers } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
-import type { Place } from '../../vocabulary/vocabulary.ts';
+import type { NodeRole } from '../../vocabulary/vocabulary.ts';
 import { readCondition } from '../join-condition.ts';
 import {
   type Context,
@@ -28,21 +28,21 @@ import { isStar, readStar } from './star-map.ts';
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 
-type GatheringPlace = Extract<Place, 'subject map' | 'predicate map' | 'object map'>;
+type GatheringRole = Extract<NodeRole, 'subject map' | 'predicate map' | 'object map'>;
 
 /** The map of a statement such as `rml:objectMap […]`, or of a place in the list of `rml:gather`. */
 export function readObjectMap(context: Context, statement: Statement): AnyMap | undefined {
-  const place = isStar(context, statement)
+  const role = isStar(context, statement)
     ? 'object star map'
     : leadsToNodeWith(context, statement, 'parentTriplesMap')
       ? 'referencing object map'
       : 'object map';
-  const node = nodeOf(context, statement, place);
+  const node = nodeOf(context, statement, role);
   if (node === undefined) return undefined;
-  if (place === 'object star map') return readStar(context, node);
-  if (place === 'referencing object map') return readReferencing(context, node);
+  if (role === 'object star map') return readStar(context, node);
+  if (role === 'referencing object map') return readReferencing(context, node);
   const other = node.all('gather').length > 0 ? undefined : otherSourceOf(context, node);
-  return other === undefined ? gatheringMapOf(context, node, place) : readOverOtherSource(context, node, other);
+  return other === undefined ? gatheringMapOf(context, node, role) : readOverOtherSource(context, node, other);
 }
 
 export function readPredicateMap(context: Context, statement: Statement): TermMap | undefined {
@@ -64,11 +64,11 @@ function readReferencing(context: Context, node: MappingNode): ReferencingObject
 // ---------------------------------------------------------------- gather maps
 
 /** A term map, with what it gathers if it is a gather map. */
-export function gatheringMapOf(context: Context, node: MappingNode, place: GatheringPlace): TermMap | undefined {
+export function gatheringMapOf(context: Context, node: MappingNode, role: GatheringRole): TermMap | undefined {
   const { report } = context;
   const before = report.errors;
   const gather = readGather(context, node);
-  const map = termMapOf(context, node, place);
+  const map = termMapOf(context, node, role);
   if (map === undefined || report.errors > before) return undefined;
   if (gather === undefined) return map;
   for (const member of gather.members) {
@@ -78,11 +78,11 @@ export function gatheringMapOf(context: Context, node: MappingNode, place: Gathe
   }
   if (report.errors > before) return undefined;
   const joined = gather.members.flatMap(withMembers).find((one) => one.kind === 'referencing' && one.conditions.length > 0);
-  if (place !== 'object map' && joined !== undefined) {
+  if (role !== 'object map' && joined !== undefined) {
     report.error(
       'not-supported',
       joined.origin,
-      `a gather map that is a ${place} may not gather the subjects that a join finds`,
+      `a gather map that is a ${role} may not gather the subjects that a join finds`,
       'gather them in an object map, or join the sources in a logical view',
     );
     return undefined;

@@ -85,7 +85,7 @@ function readFieldNames(
   const list = only(context, node, property);
   if (list === undefined) {
     if (node.valid)
-      report.error('incomplete-annotation', node.origin, `a ${node.place} has no rml:${property}`, `add rml:${property} ( "…" )`);
+      report.error('incomplete-annotation', node.origin, `a ${node.role} has no rml:${property}`, `add rml:${property} ( "…" )`);
     return undefined;
   }
   const items = readList(context, list);

@@ -1,12 +1,11 @@
 /** A text of YARRRML taken apart: its mappings with their sources, subjects, predicates and objects, each with its nodes in the text. */
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument, visit, type YAMLMap, type YAMLSeq } from 'yaml';
 import { DEFAULT_BASE } from '../../../../src/mapping/yarrrml/document.ts';
-import { type KeyOf, longKey } from '../../../../src/mapping/yarrrml/keys.ts';
+import { type KeyOf, longKey, type MapRole } from '../../../../src/mapping/yarrrml/keys.ts';
 import type { Anchor } from '../../document.ts';
 
-type Place = Parameters<typeof longKey>[0];
 /** A key with its value, by the long form of the key. */
-export type Keyed<P extends Place> = ReadonlyMap<KeyOf<P>, Pair<Node, Node | null>>;
+export type Keyed<P extends MapRole> = ReadonlyMap<KeyOf<P>, Pair<Node, Node | null>>;
 
 /** A value that may stand alone, or as one of a list. */
 export interface Several {
@@ -160,10 +159,10 @@ export const scalarText = (node: { readonly value: unknown; readonly source?: st
 export const pairsOf = (map: YAMLMap): readonly Pair<Node, Node | null>[] => map.items as Pair<Node, Node | null>[];
 
 /** Keys that the map has itself. */
-function keysOf<P extends Place>(place: P, map: YAMLMap): Keyed<P> {
+function keysOf<P extends MapRole>(role: P, map: YAMLMap): Keyed<P> {
   const found = new Map<KeyOf<P>, Pair<Node, Node | null>>();
   for (const pair of pairsOf(map)) {
-    const name = isScalar(pair.key) ? longKey(place, scalarText(pair.key)) : undefined;
+    const name = isScalar(pair.key) ? longKey(role, scalarText(pair.key)) : undefined;
     if (name !== undefined) found.set(name, pair);
   }
   return found;
