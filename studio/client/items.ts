@@ -5,7 +5,7 @@ import { positionsIn } from '../core/elements/schema.ts';
 import { pathKey, sameOrBelow, shapeOf } from '../core/levels.ts';
 import { iteratorText, referenceText } from '../core/print/paths.ts';
 import type { ModelOrigin } from './drafts.ts';
-import { placeOf, type Sample } from './samples.ts';
+import { type Sample, sampleLocation } from './samples.ts';
 import { openService } from './service.ts';
 
 export interface ListItem {
@@ -50,7 +50,7 @@ export async function readItems(
   const own = [...fields].filter((field) => field.holds === 'value' && isOfItem(field.path, list)).slice(0, MOST_FIELDS);
   const { items, ...rest } = await openService().studio.items(
     {
-      ...(placeOf(location) as { readonly location: string }),
+      ...(sampleLocation(location) as { readonly location: string }),
       ...(location.kind === 'file' && location.directory === undefined && { mappings }),
       format: format as 'json' | 'jsonl' | 'xml',
       ...(namespaces !== undefined && { namespaces }),

@@ -46,7 +46,7 @@ export interface ModelContext {
   readonly service: ModelOrigin['service'];
 }
 
-type Place = Pick<Input, 'location' | 'format' | 'dialect'> & Partial<Pick<Input, 'grouped' | 'namespaces' | 'nulls'>>;
+type SampledInput = Pick<Input, 'location' | 'format' | 'dialect'> & Partial<Pick<Input, 'grouped' | 'namespaces' | 'nulls'>>;
 
 /**
  * The first records of an input, or more of it.
@@ -54,16 +54,16 @@ type Place = Pick<Input, 'location' | 'format' | 'dialect'> & Partial<Pick<Input
  * @throws ProblemError — it cannot be read; 403 to viewers
  */
 export async function readSample(
-  { location, format, dialect, grouped = true, namespaces: own = {}, nulls = [] }: Place,
+  { location, format, dialect, grouped = true, namespaces: own = {}, nulls = [] }: SampledInput,
   { language, service: mappings }: ModelContext,
   deeper: boolean,
   signal: AbortSignal,
 ): Promise<Sample> {
   const { delimiter, quote, encoding } = dialect ?? {};
   const request = {
-    ...placeOf(location),
+    ...sampleLocation(location),
     ...(location.kind === 'file' && location.directory === undefined && { mappings }),
-    ...(format !== 'sql' && { format: formatRead(placeOf(location).location, format) }),
+    ...(format !== 'sql' && { format: formatRead(sampleLocation(location).location, format) }),
     ...(delimiter !== undefined && { delimiter }),
     ...(quote !== undefined && { quote }),
     ...(encoding !== undefined && { encoding }),
@@ -146,7 +146,7 @@ function withOwnPrefixes(answer: StudioSample, own: Readonly<Record<string, stri
  * An input with what its beginning shows, and a mapping must say: the delimiter and the quote of CSV, and the namespaces of XML. One that cannot be read
  * stays as it is: why is told where its fields would stand.
  */
-export async function withFound<I extends Place & Pick<NewInput, 'namespaces'>>(
+export async function withFound<I extends SampledInput & Pick<NewInput, 'namespaces'>>(
   input: I,
   model: ModelContext,
   signal: AbortSignal,
@@ -175,7 +175,7 @@ export const hasSample = ({ location }: Pick<Input, 'location'>): boolean =>
 
 const isEach = (step: Step): boolean => 'each' in step;
 
-export function placeOf(location: Location): Pick<StudioSampleRequest, 'location' | 'of'> {
+export function sampleLocation(location: Location): Pick<StudioSampleRequest, 'location' | 'of'> {
   switch (location.kind) {
     case 'upload':
     case 'url':

@@ -184,7 +184,7 @@ export interface Anchor {
 }
 
 /** Where a block stands on the canvas. */
-export interface Place {
+export interface BlockPlace {
   readonly kind: 'place';
   readonly id: Id;
   readonly of: Id;
@@ -196,7 +196,7 @@ export interface Place {
   readonly pinned: boolean;
 }
 
-export type Element = Input | Entity | Attribute | Edge | Join | Graph | Prefix | TextPart | Place;
+export type Element = Input | Entity | Attribute | Edge | Join | Graph | Prefix | TextPart | BlockPlace;
 
 /** The mapping as it is written. `anchors` are the ranges of elements, by id; they nest or are apart (invariant I9). */
 export interface MappingText {

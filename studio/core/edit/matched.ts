@@ -81,8 +81,8 @@ function idsOf(before: StudioDocument, found: StudioDocument): Map<Id, Id> {
   );
   match(
     'input',
-    ({ location, format }) => [`${format} ${placeOf(location)}`],
-    ({ location }) => [placeOf(location)],
+    ({ location, format }) => [`${format} ${locationKey(location)}`],
+    ({ location }) => [locationKey(location)],
     ({ name }) => [name],
   );
   match('graph', ({ name }, _, renamed) => [valueKey(name, renamed)]);
@@ -119,7 +119,7 @@ function idsOf(before: StudioDocument, found: StudioDocument): Map<Id, Id> {
 }
 
 /** What is read: an uploaded file is written by its URL. */
-const placeOf = (location: Location): string => {
+const locationKey = (location: Location): string => {
   switch (location.kind) {
     case 'upload':
     case 'url':
@@ -140,7 +140,7 @@ const valueKey = (value: Expression, renamed: Renaming): string =>
 function takenOver(old: Element, now: Element): Element {
   if (old.kind === 'input' && now.kind === 'input') {
     const { name, grouped, location } = old;
-    const isHere = placeOf(location) === placeOf(now.location);
+    const isHere = locationKey(location) === locationKey(now.location);
     // A text does not tell an uploaded file from another address. What it has of a database is the newest.
     return { ...now, grouped, ...(isHere && { name, ...(location.kind !== now.location.kind && { location }) }) };
   }

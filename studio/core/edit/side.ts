@@ -5,7 +5,7 @@
  */
 
 import { findingsIn } from '../commands/invariants.ts';
-import type { Element, Id, Place, StudioDocument } from '../document.ts';
+import type { BlockPlace, Element, Id, StudioDocument } from '../document.ts';
 import { shownAsRead } from '../elements/items.ts';
 import { placeId } from '../elements/names.ts';
 import { recordsOf, withRecords } from '../elements/records.ts';
@@ -71,7 +71,7 @@ export function restored(found: StudioDocument, side: unknown): Restored {
   if (hasErrors(before)) return nothing;
   const same = matched(before, found);
   const placed = new Set(recordsOf(same, 'place').map(({ of }) => of));
-  const places = Object.entries(points).flatMap(([of, [x, y]]): readonly Place[] => {
+  const places = Object.entries(points).flatMap(([of, [x, y]]): readonly BlockPlace[] => {
     const isFree = same.records.has(of) && !placed.has(of) && !same.records.has(placeId(of));
     return isFree ? [{ kind: 'place', id: placeId(of), of, x, y, open: [], pinned: false }] : [];
   });

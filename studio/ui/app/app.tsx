@@ -6,7 +6,7 @@ import { keepToken } from '../../client/token.ts';
 import { Button } from '../parts/button.tsx';
 import { Empty } from '../parts/empty.tsx';
 import StartPage from '../start/index.tsx';
-import { ADDRESS, placeOf } from '../store/address.ts';
+import { ADDRESS, addressOf } from '../store/address.ts';
 import { useStore } from '../store/store.ts';
 import { type Visit, VisitContext } from '../store/visit.ts';
 import { Live } from './live.tsx';
@@ -51,8 +51,8 @@ function Stopped({ trouble: { kind, sentence, hint }, again }: { readonly troubl
 
 function Page(): ReactNode {
   const hash = useStore(ADDRESS, (state) => state);
-  const place = placeOf(hash);
-  return place.kind === 'start' ? <StartPage /> : <ModelPage key={hash.replace('#/new/', '#/')} place={place} />;
+  const address = addressOf(hash);
+  return address.kind === 'start' ? <StartPage /> : <ModelPage key={hash.replace('#/new/', '#/')} address={address} />;
 }
 
 /** Asks the service who the user is. */

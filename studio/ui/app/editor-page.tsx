@@ -8,7 +8,7 @@ import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import Preview from '../preview/index.tsx';
 import { RunButton } from '../run/index.tsx';
-import { goTo, type Place } from '../store/address.ts';
+import { goTo, type ModelAddress } from '../store/address.ts';
 import { useEditor, useEditorState } from '../store/context.tsx';
 import { type Editor, hasChanges, type Mode } from '../store/editor.ts';
 import { useEscape } from '../store/page/escape.ts';
@@ -53,9 +53,7 @@ function useDialogs(wanted: boolean): Dialogs | undefined {
 
 const MODES: readonly Mode[] = ['canvas', 'split', 'text'];
 
-type ModelPlace = Extract<Place, { kind: 'model' }>;
-
-export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode {
+export function EditorPage({ address }: { readonly address: ModelAddress }): ReactNode {
   const mode = useEditorState((state) => state.mode);
   const from = useEditorState((state) => state.connecting);
   const renaming = useEditorState((state) => state.renaming);
@@ -79,7 +77,7 @@ export function EditorPage({ place }: { readonly place: ModelPlace }): ReactNode
         show={(region) => region === 'inspector' && flushSync(() => setDrawerOpen(true))}
       />
       <Toolbar
-        place={place}
+        address={address}
         find={() => setShown('palette')}
         isDrawerOpen={isDrawerOpen}
         toggleDrawer={() => setDrawerOpen(!isDrawerOpen)}
@@ -127,14 +125,14 @@ function leaveDrawer(): void {
 }
 
 interface ToolbarProps {
-  readonly place: ModelPlace;
+  readonly address: ModelAddress;
   readonly find: () => void;
   /** The inspector, where the page is narrow. */
   readonly isDrawerOpen: boolean;
   readonly toggleDrawer: () => void;
 }
 
-function Toolbar({ place, find, isDrawerOpen, toggleDrawer }: ToolbarProps): ReactNode {
+function Toolbar({ address, find, isDrawerOpen, toggleDrawer }: ToolbarProps): ReactNode {
   const editor = useEditor();
   const { user } = useVisit();
   const isChanged = useEditorState(hasChanges);
@@ -148,7 +146,7 @@ function Toolbar({ place, find, isDrawerOpen, toggleDrawer }: ToolbarProps): Rea
         <Icon name="home" />
       </a>
       <h1>
-        {place.name}
+        {address.name}
         {isChanged && <span title={WORDS.changed}>*</span>}
       </h1>
       <Button
@@ -165,7 +163,7 @@ function Toolbar({ place, find, isDrawerOpen, toggleDrawer }: ToolbarProps): Rea
         disabled={redoes === undefined && WORDS.nothingToRedo}
         onClick={() => editor.redo()}
       />
-      <SaveButtons place={place} />
+      <SaveButtons address={address} />
       <fieldset className="modes">
         <legend className="hidden">{WORDS.view}</legend>
         {MODES.map((one) => (

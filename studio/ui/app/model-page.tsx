@@ -5,7 +5,7 @@ import { type Trouble, troubleOf } from '../../client/service.ts';
 import type { StudioDocument } from '../../core/document.ts';
 import { apartBy, restored } from '../../core/edit/side.ts';
 import { Empty } from '../parts/empty.tsx';
-import type { Place } from '../store/address.ts';
+import type { ModelAddress } from '../store/address.ts';
 import { EditorProvider } from '../store/context.tsx';
 import { type Editor, openEditor } from '../store/editor.ts';
 import { restoreOntologies } from '../store/page/ontologies.ts';
@@ -16,18 +16,16 @@ import { loadWriting } from '../store/writing.ts';
 import { EditorPage } from './editor-page.tsx';
 import { WORDS } from './words.ts';
 
-type ModelPlace = Extract<Place, { kind: 'model' }>;
-
 interface Opened {
   readonly editor: Editor;
   readonly samples: Samples;
 }
 
-export function ModelPage({ place }: { readonly place: ModelPlace }): ReactNode {
+export function ModelPage({ address }: { readonly address: ModelAddress }): ReactNode {
   const visit = useVisit();
   const [opened, setOpened] = useState<Opened | Trouble | undefined>(undefined);
   // A new model that is saved gets another address, and stays open.
-  const [first] = useState(place);
+  const [first] = useState(address);
   useEffect(() => {
     let here: Opened | undefined;
     let isGone = false;
@@ -60,7 +58,7 @@ export function ModelPage({ place }: { readonly place: ModelPlace }): ReactNode 
   }
   return (
     <EditorProvider {...opened}>
-      <EditorPage place={place} />
+      <EditorPage address={address} />
     </EditorProvider>
   );
 }
@@ -72,7 +70,7 @@ const newDocument = (name: string): StudioDocument => ({
   text: { text: '', anchors: new Map() },
 });
 
-async function openModel({ drafts, service, user }: Visit, { service: transformer, name, isNew }: ModelPlace): Promise<Editor> {
+async function openModel({ drafts, service, user }: Visit, { service: transformer, name, isNew }: ModelAddress): Promise<Editor> {
   const opening = { role: user.role, drafts };
   const draft = await drafts?.get(draftId({ service: transformer, name }));
   if (draft !== undefined) {

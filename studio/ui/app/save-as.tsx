@@ -8,7 +8,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Choice, Field } from '../parts/field.tsx';
 import { fileName } from '../start/opening.ts';
 import { LANGUAGE_NAMES } from '../start/words.ts';
-import { goTo, type Place } from '../store/address.ts';
+import { goTo, type ModelAddress } from '../store/address.ts';
 import { announce } from '../store/announcements.ts';
 import { useEditor, useEditorState } from '../store/context.tsx';
 import { downloadText, saveUnder } from '../store/saving.ts';
@@ -19,16 +19,16 @@ import { WORDS } from './words.ts';
 const { saveAs: words } = WORDS;
 
 interface SaveAsProps {
-  readonly place: Extract<Place, { kind: 'model' }>;
+  readonly address: ModelAddress;
   readonly onClose: () => void;
 }
 
-export function SaveAs({ place, onClose }: SaveAsProps): ReactNode {
+export function SaveAs({ address, onClose }: SaveAsProps): ReactNode {
   const editor = useEditor();
   const { service, user } = useVisit();
   const own = useEditorState(({ session }) => session.document.language);
   const [language, setLanguage] = useState<Language>(own);
-  const [name, setName] = useState(() => otherName(place.name, own));
+  const [name, setName] = useState(() => otherName(address.name, own));
   const [error, setError] = useState<string | undefined>(undefined);
   const { found, fault } = useConverted(language);
   const text = found?.text?.trim() === '' ? undefined : found?.text;
@@ -48,7 +48,7 @@ export function SaveAs({ place, onClose }: SaveAsProps): ReactNode {
     }
     announce(WORDS.save.said(file));
     onClose();
-    goTo({ ...place, name: file, isNew: false });
+    goTo({ ...address, name: file, isNew: false });
   };
   const why = fault ?? (found === undefined ? words.writing : text === undefined ? words.impossible : undefined);
   return (
@@ -62,7 +62,7 @@ export function SaveAs({ place, onClose }: SaveAsProps): ReactNode {
           <Button
             icon="download"
             disabled={why}
-            onClick={() => text !== undefined && downloadText(fileName(name.trim() || place.name, language), text)}
+            onClick={() => text !== undefined && downloadText(fileName(name.trim() || address.name, language), text)}
           >
             {words.download}
           </Button>

@@ -4,7 +4,7 @@ import { SIGNED_IN } from '../../client/token.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ago } from '../parts/times.ts';
-import { type Place, replaceWith } from '../store/address.ts';
+import { type ModelAddress, replaceWith } from '../store/address.ts';
 import { announce } from '../store/announcements.ts';
 import { useEditor, useEditorState } from '../store/context.tsx';
 import { hasChanges } from '../store/editor.ts';
@@ -16,12 +16,11 @@ import { SaveAs } from './save-as.tsx';
 import { WORDS } from './words.ts';
 
 const { save: words } = WORDS;
-type ModelPlace = Extract<Place, { kind: 'model' }>;
 
 /** A service that was away is asked again so often. */
 const AGAIN_MS = 3_000;
 
-export function SaveButtons({ place }: { readonly place: ModelPlace }): ReactNode {
+export function SaveButtons({ address }: { readonly address: ModelAddress }): ReactNode {
   const editor = useEditor();
   const { service, user } = useVisit();
   const isChanged = useEditorState(hasChanges);
@@ -36,9 +35,9 @@ export function SaveButtons({ place }: { readonly place: ModelPlace }): ReactNod
       if (next.kind !== 'saved') return setResult(next);
       setResult(undefined);
       announce(words.said(editor.get().origin.name));
-      replaceWith({ ...place, isNew: false });
+      replaceWith({ ...address, isNew: false });
     },
-    [editor, service, place],
+    [editor, service, address],
   );
   const reason = user.role !== 'admin' ? words.needsAdmin : isSaving ? words.saving : !isChanged ? WORDS.saved : undefined;
   useSaveKey(reason === undefined ? save : undefined, reason);
@@ -68,10 +67,10 @@ export function SaveButtons({ place }: { readonly place: ModelPlace }): ReactNod
       <Button kind="quiet" icon="download" label={words.download} onClick={() => void download(editor)} />
       <Button kind="quiet" icon="copy" label={WORDS.saveAs.open} onClick={() => setSavesAs(true)} />
       {isAway && <span className="waiting-note">{words.waits}</span>}
-      {savesAs && <SaveAs place={place} onClose={() => setSavesAs(false)} />}
+      {savesAs && <SaveAs address={address} onClose={() => setSavesAs(false)} />}
       {shows && <Changes onClose={() => setShows(false)} />}
       {result !== undefined && !isAway && !isRefused && (
-        <Outcome result={result} place={place} save={save} onClose={() => setResult(undefined)} />
+        <Outcome result={result} address={address} save={save} onClose={() => setResult(undefined)} />
       )}
     </>
   );
@@ -122,15 +121,15 @@ function Changes({ onClose }: { readonly onClose: () => void }): ReactNode {
 
 interface OutcomeProps {
   readonly result: Exclude<SaveResult, { kind: 'saved' }>;
-  readonly place: ModelPlace;
+  readonly address: ModelAddress;
   readonly save: (over?: string) => Promise<void>;
   readonly onClose: () => void;
 }
 
-function Outcome({ result, place, save, onClose }: OutcomeProps): ReactNode {
+function Outcome({ result, address, save, onClose }: OutcomeProps): ReactNode {
   switch (result.kind) {
     case 'conflict':
-      return <Conflict conflict={result} place={place} save={save} onClose={onClose} />;
+      return <Conflict conflict={result} address={address} save={save} onClose={onClose} />;
     case 'invalid':
       return (
         <Dialog title={words.invalidTitle} onClose={onClose} footer={<Button onClick={onClose}>{WORDS.close}</Button>}>
@@ -157,7 +156,7 @@ interface ConflictProps extends Omit<OutcomeProps, 'result'> {
 }
 
 /** The second saver is told, sees what is different, and chooses. */
-function Conflict({ conflict: { mine, theirs }, place, save, onClose }: ConflictProps): ReactNode {
+function Conflict({ conflict: { mine, theirs }, address, save, onClose }: ConflictProps): ReactNode {
   const editor = useEditor();
   const { service, drafts } = useVisit();
   const [hasSeen, setSeen] = useState(false);
@@ -165,11 +164,11 @@ function Conflict({ conflict: { mine, theirs }, place, save, onClose }: Conflict
   const copy = async (): Promise<void> => {
     const saved = await saveCopy(editor, service, drafts, mine);
     if (typeof saved !== 'string') return setFault(saved.sentence);
-    openAnew({ ...place, name: saved, isNew: false });
+    openAnew({ ...address, name: saved, isNew: false });
   };
   const take = async (): Promise<void> => {
     await keepMine(editor, drafts);
-    openAnew({ ...place, isNew: false });
+    openAnew({ ...address, isNew: false });
   };
   const who = theirs.by ?? words.somebody;
   return (
@@ -203,7 +202,7 @@ function Conflict({ conflict: { mine, theirs }, place, save, onClose }: Conflict
 }
 
 /** The page begins again, with nothing of the editor before. */
-function openAnew(place: ModelPlace): void {
-  replaceWith(place);
+function openAnew(address: ModelAddress): void {
+  replaceWith(address);
   location.reload();
 }

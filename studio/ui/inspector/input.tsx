@@ -15,7 +15,7 @@ import { WORDS } from './words.ts';
 export function InputView({ input }: { readonly input: Input }): ReactNode {
   const { readOnly, locked, tell } = useAccess();
   const { id, name, location, format } = input;
-  const place = placeOf(location);
+  const place = locationField(location);
   const others = input.nulls.filter((text) => text !== '');
   const relocate = (text: string): string | undefined =>
     text.trim() === '' ? WORDS.noLocation : tell('relocate-input', { id, location: place.moved(text.trim()) });
@@ -104,7 +104,7 @@ function Unread({ input }: { readonly input: Id }): ReactNode {
 }
 
 /** How a location is shown, and the one that a text means. */
-function placeOf(location: Location): { readonly label: string; readonly text: string; readonly moved: (text: string) => Location } {
+function locationField(location: Location): { readonly label: string; readonly text: string; readonly moved: (text: string) => Location } {
   switch (location.kind) {
     case 'upload':
     case 'url':

@@ -108,7 +108,7 @@ function Table({ found, map, isEmptyOnly, shown, onMore }: TableProps): ReactNod
         <tbody>
           {rows.slice(0, shown).map((row) => (
             <tr key={JSON.stringify(row.record.places)} className={row.statements === 0 ? 'empty' : undefined}>
-              <th scope="row">{placeOf(row, hasSeveralInputs)}</th>
+              <th scope="row">{recordLabel(row, hasSeveralInputs)}</th>
               {row.record.values.map(({ name, values }) => (
                 <td key={name}>{values.length === 0 ? WORDS.noValue : values.join(', ')}</td>
               ))}
@@ -130,7 +130,7 @@ function Table({ found, map, isEmptyOnly, shown, onMore }: TableProps): ReactNod
 type Row = StudioRecords['rows'][number];
 
 /** From 1, as people count; an item of a record has its position behind it. */
-function placeOf({ record: { places } }: Row, hasSeveralInputs: boolean): string {
+function recordLabel({ record: { places } }: Row, hasSeveralInputs: boolean): string {
   const [place] = places;
   const items = (place?.items ?? []).map(({ name, index }) => ` ${name} ${index + 1}`).join('');
   const number = place?.record === undefined ? '' : `${place.record + 1}`;

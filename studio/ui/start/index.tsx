@@ -14,7 +14,7 @@ import { chooseScheme, nextScheme, SCHEME } from '../store/page/scheme.ts';
 import { useStore } from '../store/store.ts';
 import { useVisit } from '../store/visit.ts';
 import { NewModel } from './new-model.tsx';
-import { beginModel, freeModelName, type Model, openFile, placeOfDraft, transformerOf } from './opening.ts';
+import { beginModel, draftAddress, freeModelName, type Model, openFile, transformerOf } from './opening.ts';
 import './start.css';
 import { WORDS } from './words.ts';
 
@@ -159,7 +159,7 @@ function DraftList(): ReactNode {
             <span className="muted">
               {WORDS.changes(changes)}, {ago(at)}
             </span>
-            <a className="button" href={hashOf(placeOfDraft(id, name, isNew))} aria-label={`${WORDS.continue} ${name}`}>
+            <a className="button" href={hashOf(draftAddress(id, name, isNew))} aria-label={`${WORDS.continue} ${name}`}>
               {WORDS.continue}
             </a>
             <Button

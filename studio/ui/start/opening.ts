@@ -3,9 +3,7 @@ import type { StudioMappingEntry, StudioUser } from '../../../client/types.ts';
 import { hasYarrrmlEnding } from '../../../src/mapping/model/language.ts';
 import { type DraftHead, type Drafts, draftId, type ModelOrigin } from '../../client/drafts.ts';
 import type { Language, StudioDocument } from '../../core/document.ts';
-import type { Place, TransformerName } from '../store/address.ts';
-
-type ModelPlace = Extract<Place, { kind: 'model' }>;
+import type { ModelAddress, TransformerName } from '../store/address.ts';
 
 /** A model of the service. */
 export interface Model extends StudioMappingEntry {
@@ -13,19 +11,19 @@ export interface Model extends StudioMappingEntry {
 }
 
 /** The first draft of a model: the page that opens it continues it. @param typed a text with errors, to be corrected */
-async function begun(origin: ModelOrigin, document: StudioDocument, drafts: Drafts | undefined, typed?: string): Promise<ModelPlace> {
+async function begun(origin: ModelOrigin, document: StudioDocument, drafts: Drafts | undefined, typed?: string): Promise<ModelAddress> {
   const draft = { id: draftId(origin), origin, document, done: [], undone: [], changes: 0, at: Date.now() };
   await drafts?.put({ ...draft, ...(typed !== undefined && { typed }) });
   return { kind: 'model', service: origin.service, name: origin.name, isNew: true };
 }
 
-export function beginModel(name: string, service: TransformerName, language: Language, drafts: Drafts | undefined): Promise<ModelPlace> {
+export function beginModel(name: string, service: TransformerName, language: Language, drafts: Drafts | undefined): Promise<ModelAddress> {
   const origin: ModelOrigin = { name, service, etag: undefined, kept: 'drawn', savedText: undefined };
   return begun(origin, { records: new Map(), language, expert: false, text: { text: '', anchors: new Map() } }, drafts);
 }
 
 /** @throws what reading the file throws */
-export async function openFile(file: File, services: StudioUser['services'], drafts: Drafts | undefined): Promise<ModelPlace> {
+export async function openFile(file: File, services: StudioUser['services'], drafts: Drafts | undefined): Promise<ModelAddress> {
   const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
   const { opened } = await import('../../core/read/opened.ts');
   const { document, hasErrors } = await opened(text);
@@ -41,7 +39,7 @@ export const transformerOf = (services: StudioUser['services']): TransformerName
   services.includes('semi-structured-transformer') ? 'semi-structured-transformer' : 'sql-transformer';
 
 /** The id of a draft begins with its service. */
-export const placeOfDraft = (id: string, name: string, isNew: boolean): ModelPlace => ({
+export const draftAddress = (id: string, name: string, isNew: boolean): ModelAddress => ({
   kind: 'model',
   service: id.startsWith('sql-transformer/') ? 'sql-transformer' : 'semi-structured-transformer',
   name,

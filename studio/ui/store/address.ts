@@ -1,16 +1,21 @@
 /** What the page shows, as its address says behind `#`: Back, reload and links work by themselves. */
 import { makeStore, type Store } from './store.ts';
 
-export type Place =
-  | { readonly kind: 'start' }
-  /** `isNew`: it has never been saved. */
-  | { readonly kind: 'model'; readonly service: TransformerName; readonly name: string; readonly isNew: boolean };
+export type PageAddress = { readonly kind: 'start' } | ModelAddress;
+
+export interface ModelAddress {
+  readonly kind: 'model';
+  readonly service: TransformerName;
+  readonly name: string;
+  /** It has never been saved. */
+  readonly isNew: boolean;
+}
 
 export type TransformerName = 'semi-structured-transformer' | 'sql-transformer';
 const SHORT: Readonly<Record<TransformerName, string>> = { 'semi-structured-transformer': 'files', 'sql-transformer': 'sql' };
 
 /** `#/files/shop.ttl`, `#/sql/master.ttl`, `#/new/files/shop.ttl`; anything else is the start page. */
-export function placeOf(hash: string): Place {
+export function addressOf(hash: string): PageAddress {
   const [, fresh, short, encoded] = /^#\/(new\/)?(files|sql)\/([^/]+)$/.exec(hash) ?? [];
   if (short === undefined || encoded === undefined) return { kind: 'start' };
   try {
@@ -22,9 +27,9 @@ export function placeOf(hash: string): Place {
   }
 }
 
-export function hashOf(place: Place): string {
-  if (place.kind === 'start') return '#/';
-  return `#/${place.isNew ? 'new/' : ''}${SHORT[place.service]}/${encodeURIComponent(place.name)}`;
+export function hashOf(address: PageAddress): string {
+  if (address.kind === 'start') return '#/';
+  return `#/${address.isNew ? 'new/' : ''}${SHORT[address.service]}/${encodeURIComponent(address.name)}`;
 }
 
 const current = makeStore(location.hash);
@@ -32,12 +37,12 @@ window.addEventListener('hashchange', () => current.set(location.hash));
 
 export const ADDRESS: Store<string> = current;
 
-export function goTo(place: Place): void {
-  location.hash = hashOf(place);
+export function goTo(address: PageAddress): void {
+  location.hash = hashOf(address);
 }
 
 /** The same page by another address, such as a new model that was saved: Back does not return to the old one. */
-export function replaceWith(place: Place): void {
-  history.replaceState(undefined, '', hashOf(place));
+export function replaceWith(address: PageAddress): void {
+  history.replaceState(undefined, '', hashOf(address));
   current.set(location.hash);
 }

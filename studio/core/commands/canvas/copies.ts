@@ -1,5 +1,5 @@
 /** Copies of elements: beside them, or from the clipboard. */
-import type { Element, FieldRef, Id, Input, Join, Place, StudioDocument } from '../../document.ts';
+import type { BlockPlace, Element, FieldRef, Id, Input, Join, StudioDocument } from '../../document.ts';
 import { mapFields, sameExpression } from '../../elements/expressions.ts';
 import { entityNames, freshId, nameOf, partNameOf, partNames, placeId } from '../../elements/names.ts';
 import { fieldsOfRecord, recordOf, recordsOf } from '../../elements/records.ts';
@@ -157,7 +157,13 @@ function graphsHere(document: StudioDocument, records: readonly Element[], graph
 /** A field of an input of this model. */
 type Renamed = (ref: FieldRef) => FieldRef;
 
-const copyOfPlace = (place: Place, of: Id): Place => ({ ...place, id: placeId(of), of, x: place.x + OFFSET, y: place.y + OFFSET });
+const copyOfPlace = (place: BlockPlace, of: Id): BlockPlace => ({
+  ...place,
+  id: placeId(of),
+  of,
+  x: place.x + OFFSET,
+  y: place.y + OFFSET,
+});
 
 function saidOfCopies(before: StudioDocument, after: StudioDocument): string {
   const names = addedIn(before, after)

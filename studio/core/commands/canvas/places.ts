@@ -1,5 +1,5 @@
 /** Where blocks stand on the canvas. */
-import type { Id, Place, StudioDocument } from '../../document.ts';
+import type { BlockPlace, Id, StudioDocument } from '../../document.ts';
 import { nameOf, placeId } from '../../elements/names.ts';
 import { recordsOf, withRecords } from '../../elements/records.ts';
 import { type Refusal, refuse } from '../../rules/verdict.ts';
@@ -43,7 +43,7 @@ export const align: Command<{ readonly blocks: readonly Id[]; readonly side: 'le
   perform(document, { blocks: ids, side }) {
     const places = recordsOf(document, 'place').filter(({ of }) => ids.includes(of));
     if (places.length < 2) return refuse('I1', 'Select two blocks or more to align them.', []);
-    const widthOf = ({ width = 0 }: Place): number => width;
+    const widthOf = ({ width = 0 }: BlockPlace): number => width;
     const left = Math.min(...places.map(({ x }) => x));
     const right = Math.max(...places.map((place) => place.x + widthOf(place)));
     const top = Math.min(...places.map(({ y }) => y));
@@ -87,17 +87,17 @@ export const fold: Command<{ readonly of: Id; readonly open: readonly string[] }
 function positioned(
   document: StudioDocument,
   positions: readonly Position[],
-  more: Partial<Pick<Place, 'pinned' | 'open'>>,
+  more: Partial<Pick<BlockPlace, 'pinned' | 'open'>>,
 ): StudioDocument | Refusal {
   const places = new Map(recordsOf(document, 'place').map((place) => [place.of, place]));
-  const changed: Place[] = [];
+  const changed: BlockPlace[] = [];
   for (const { of, x, y } of new Map(positions.map((position) => [position.of, position])).values()) {
     const kind = document.records.get(of)?.kind;
     if (!BLOCKS.some((one) => one === kind)) return refuse('I1', 'Only blocks of the canvas have a place.', []);
     if (!Number.isFinite(x) || !Number.isFinite(y)) return refuse('I1', 'A position has two numbers.', []);
     const found = places.get(of);
-    const before: Place = found ?? { kind: 'place', id: placeId(of), of, x, y, open: [], pinned: false };
-    const after: Place = { ...before, x, y, ...more };
+    const before: BlockPlace = found ?? { kind: 'place', id: placeId(of), of, x, y, open: [], pinned: false };
+    const after: BlockPlace = { ...before, x, y, ...more };
     if (found === undefined || JSON.stringify(after) !== JSON.stringify(found)) changed.push(after);
   }
   return changed.length === 0 ? document : withRecords(document, changed);

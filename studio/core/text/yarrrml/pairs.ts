@@ -12,7 +12,7 @@ import type { SaidPart } from './said.ts';
 import { type MappingNode, type PairNode, scalarText } from './tree.ts';
 
 /** An edge in the text: its object, in its predicate object. */
-export interface Place {
+export interface ObjectPlace {
   readonly pair: PairNode;
   readonly object: Node;
 }
@@ -29,7 +29,7 @@ export class PairEdits {
   change(mapping: MappingNode, old: SaidPart, next: SaidPart, classes: readonly string[]): void {
     const added: [Id | undefined, SaidPair][] = [...next.pairs].filter(([edge]) => !old.pairs.has(edge));
     if (classes.length > 0) added.unshift([undefined, classPair(classes)]);
-    const groups = new Map<Node, { readonly place: Place; readonly edges: Id[] }>();
+    const groups = new Map<Node, { readonly place: ObjectPlace; readonly edges: Id[] }>();
     for (const edge of old.pairs.keys()) {
       const place = this.#placeOf(edge, mapping) ?? stop(`${nameOf(this.#patching.before, edge)} is not found in the text.`);
       const group = groups.get(place.object) ?? { place, edges: [] };
@@ -54,7 +54,7 @@ export class PairEdits {
   }
 
   /** Where an edge stands that was drawn of the text. */
-  #placeOf(edge: Id, { pairs }: MappingNode): Place | undefined {
+  #placeOf(edge: Id, { pairs }: MappingNode): ObjectPlace | undefined {
     const ranges = this.#patching.before.text.anchors.get(edge) ?? [];
     const begins = (node: Node): boolean => {
       const { from, to } = this.#patching.tree.rangeOf(node);
@@ -67,7 +67,7 @@ export class PairEdits {
     return undefined;
   }
 
-  #changePair(mapping: MappingNode, place: Place, edge: Id, before: SaidPair, after: SaidPair): void {
+  #changePair(mapping: MappingNode, place: ObjectPlace, edge: Id, before: SaidPair, after: SaidPair): void {
     const { pair } = place;
     const isSameGraph = keyOfValue(before.graphs) === keyOfValue(after.graphs);
     const canStay = !this.#patching.isWhole && (isSameGraph || pair.keys !== undefined);
@@ -93,7 +93,7 @@ export class PairEdits {
   }
 
   /** Changes an object among others. @returns whether it could be */
-  #changeObject(place: Place, before: SaidPair, after: SaidPair): boolean {
+  #changeObject(place: ObjectPlace, before: SaidPair, after: SaidPair): boolean {
     if (this.#patching.isWhole) return false;
     const isSame = keyOfValue([before.predicates, before.graphs]) === keyOfValue([after.predicates, after.graphs]);
     const edits = isSame ? this.#objectEdits(place, before, after) : undefined;
@@ -102,7 +102,7 @@ export class PairEdits {
   }
 
   /** What changes an object where it stands; undefined: it cannot be said there. */
-  #objectEdits({ pair, object }: Place, before: SaidPair, after: SaidPair): readonly (() => void)[] | undefined {
+  #objectEdits({ pair, object }: ObjectPlace, before: SaidPair, after: SaidPair): readonly (() => void)[] | undefined {
     const [was, next] = [before.objects[0] as SaidObject, after.objects[0] as SaidObject];
     if (keyOfValue(valueOfObject(was)) === keyOfValue(valueOfObject(next))) return [];
     const isShared = pair.mark !== undefined || (pair.keys !== undefined && OF_ALL.some((key) => pair.keys?.has(key)));
@@ -194,7 +194,7 @@ export class PairEdits {
   }
 
   /** Removed together, when all is known that goes. */
-  remove(mapping: MappingNode, { pair, object }: Place): void {
+  remove(mapping: MappingNode, { pair, object }: ObjectPlace): void {
     guard(this.#patching, this.#patching.tree.rangeOf(object));
     const removed = this.#removed.get(mapping) ?? new Map<PairNode, Set<Node>>();
     removed.set(pair, (removed.get(pair) ?? new Set()).add(object));

@@ -17,7 +17,7 @@ import { edited, type TextEdit } from '../../history/edits.ts';
 import type { Refusal } from '../../rules/verdict.ts';
 import { stop, stopForGood, Unpatched, WRITE_OUT } from '../unpatched.ts';
 import { keyOfValue, YamlEdits } from './edits.ts';
-import { classPair, keyOfPair, oneOr, PairEdits, type Place } from './pairs.ts';
+import { classPair, keyOfPair, type ObjectPlace, oneOr, PairEdits } from './pairs.ts';
 import { keptIn, type Patching } from './patching.ts';
 import { editedPrefixes } from './prefixes.ts';
 import { type SaidDocument, type SaidPart, type SaidText, saidByText, saidOf } from './said.ts';
@@ -216,7 +216,7 @@ class Patch {
     return others.length === 0 && isScalar(only) && /^(?:a|rdf:type)(?:~iri)?$/.test(scalarText(only)) && isPlain;
   }
 
-  #classIn(mapping: MappingNode, value: string): Place | undefined {
+  #classIn(mapping: MappingNode, value: string): ObjectPlace | undefined {
     const full = this.#expanded(value);
     for (const pair of mapping.pairs.filter((one) => this.#isType(one)))
       for (const object of pair.objects.items)

@@ -5,12 +5,12 @@ import { copied, duplicate, paste } from '../../../../studio/core/commands/canva
 import { align, fold, layOut, move } from '../../../../studio/core/commands/canvas/places.ts';
 import { remove } from '../../../../studio/core/commands/canvas/remove.ts';
 import { acceptSuggestion, rejectSuggestion } from '../../../../studio/core/commands/suggestions.ts';
-import type { Element, Place } from '../../../../studio/core/document.ts';
+import type { BlockPlace, Element } from '../../../../studio/core/document.ts';
 import { constant, edge, input, join, model, reads } from '../support/model.ts';
 import { perform } from '../support/perform.ts';
 import { SHOP_RECORDS, shop } from '../support/shop.ts';
 
-const place = (of: string, x: number, y: number, more: Partial<Place> = {}): Place => ({
+const place = (of: string, x: number, y: number, more: Partial<BlockPlace> = {}): BlockPlace => ({
   kind: 'place',
   id: `place-of-${of}`,
   of,
