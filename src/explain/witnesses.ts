@@ -10,7 +10,7 @@ import type { Origin } from '../mapping/model/model.ts';
 import type { Cell, Column, Emit, Expression, Join, MapInfo, MapRules, Operator, Project, RowTerm, Scan, Term } from '../plan/algebra.ts';
 import { ownTermsOf } from '../plan/build/joined-rows.ts';
 import type { Builder } from '../plan/build/operators.ts';
-import { expressionsOf, type Leaf, leafKey, nameOf, termsOf } from '../plan/expressions.ts';
+import { collectionTerms, expressionsOf, type Leaf, leafKey, nameOf } from '../plan/expressions.ts';
 import { isObjectOf } from '../plan/scans.ts';
 
 /** IRI of a witness's predicates: `place/0`, `item/0`, `value/0`, `key/0`, `child`, `parent`. */
@@ -79,7 +79,7 @@ export function rowWitness(rules: MapRules, builder: Builder): RowWitness {
     ...[predicate, ...(graph === undefined ? [] : [graph])].flatMap(expressionsOf),
     ...(isObjectOf(input, object) ? input.on.map(({ left }) => left) : object.kind === 'encoded' ? [] : expressionsOf(object)),
   ]);
-  const gathered = rules.collects.flatMap(({ collection }) => termsOf(collection)).flatMap(expressionsOf);
+  const gathered = rules.collects.flatMap(({ collection }) => collectionTerms(collection)).flatMap(expressionsOf);
   const values = readValues([...expressionsOf(rules.subject), ...own, ...gathered]);
   const emits = tellers(rows, places, values, origin);
   const subject = iri(`${WITNESS}row`, origin);
@@ -122,7 +122,7 @@ function witness(kind: Witness['kind'], rules: MapRules, of: Made, { rows, place
   const keys = join === undefined ? [] : kind === 'child' ? join.on.map(({ left }) => left) : join.right.keys.map(({ value }) => value);
   const terms: readonly Term[] =
     kind === 'parent' || emit === undefined
-      ? [subject, ...(emit === undefined ? rules.collects.flatMap(({ collection }) => termsOf(collection)) : [])]
+      ? [subject, ...(emit === undefined ? rules.collects.flatMap(({ collection }) => collectionTerms(collection)) : [])]
       : [
           subject,
           emit.predicate,
@@ -170,7 +170,7 @@ const text = (value: Expression): RowTerm => ({ ...literal(value, value.origin),
 
 /** The terms of the row itself that may be invalid. */
 const checkedTerms = (term: Term): readonly RowTerm[] =>
-  ownTermsOf(term).flatMap((one) => (one.kind === 'head' ? termsOf(one.collection) : [one]));
+  ownTermsOf(term).flatMap((one) => (one.kind === 'head' ? collectionTerms(one.collection) : [one]));
 
 function checksOf({ input, predicate, object, graph }: Emit): readonly RowTerm[] {
   const keys = isObjectOf(input, object) ? input.on.map(({ left }) => text(left)) : [];

@@ -123,7 +123,7 @@ export interface Project {
   readonly map: MapInfo | undefined;
   readonly keys: readonly { readonly column: Column; readonly value: Expression }[];
   readonly columns: readonly { readonly column: Column; readonly value: Expression | Term }[];
-  /** Whether equal rows are kept apart, in the order of the input: somebody counts them. */
+  /** Bag semantics: equal rows are kept apart, in the order of the input, because a consumer counts them. */
   readonly counts: boolean;
 }
 

@@ -17,6 +17,7 @@ import {
   readsOfTerm,
   scanOf,
   termsIn,
+  termsOfEmit,
 } from './expressions.ts';
 import { injectiveReferences } from './injectivity.ts';
 import { hasNaturalDatatype, writtenTerm } from './written.ts';
@@ -70,7 +71,7 @@ function determinesKeys(term: Term, keys: readonly Expression[], rows: Operator,
 export function isUnique({ rows, subject, emits, checks }: MapRules, catalogue: CatalogueMetadata): boolean {
   if (rows.kind !== 'scan' || rows.source.kind === 'file') return false;
   const { source } = rows;
-  const terms = [subject, ...checks, ...emits.flatMap(termsOf)];
+  const terms = [subject, ...checks, ...emits.flatMap(termsOfEmit)];
   if (terms.flatMap(expressionsOf).some((one) => holds(one, 'call'))) return false;
   const keys = emits.flatMap(({ input }) => (input.kind === 'join' ? input.on.flatMap(({ left }) => leavesOf(left)) : []));
   const leaves = [...terms.flatMap(leavesOfTerm), ...keys];
@@ -132,7 +133,7 @@ export function keyReferences(rules: MapRules, catalogue: CatalogueMetadata): re
  */
 function determinedByRow({ rows, subject, emits, collects, checks }: MapRules, catalogue: CatalogueMetadata): ReadonlySet<string> {
   if (rows.kind !== 'scan' || isInCell(subject)) return NOTHING;
-  const terms = [subject, ...checks, ...emits.flatMap(termsOf)];
+  const terms = [subject, ...checks, ...emits.flatMap(termsOfEmit)];
   if (collects.length > 0 || emits.some(({ input }) => input !== rows) || !terms.every(isOne)) return NOTHING;
   if (terms.flatMap(expressionsOf).some((one) => holds(one, 'call'))) return NOTHING;
   return terms.flatMap(leavesOfTerm).every((leaf) => isSingle(leaf, rows, catalogue)) ? determinedBy(subject) : NOTHING;
@@ -147,8 +148,6 @@ export function identifiesRow({ rows, subject }: MapRules, catalogue: CatalogueM
     readsOfTerm(subject).flatMap((read) => (determined.has(leafKey(read)) ? [nameOf(read)] : [])),
   );
 }
-
-const termsOf = ({ predicate, object, graph }: Emit): readonly Term[] => [predicate, object, ...(graph === undefined ? [] : [graph])];
 
 /** Whether a term of equal values may differ between rows, or have several texts: functions may be random, and may give lists. */
 const variesInRow = (term: Term): boolean => expressionsOf(term).some((one) => holds(one, 'row') || holds(one, 'call'));

@@ -5,6 +5,7 @@ import type {
   Collect,
   Collection,
   Column,
+  Emit,
   EncodedTerm,
   Expression,
   Join,
@@ -82,7 +83,11 @@ export function expressionsOf(term: Term): readonly Expression[] {
     case 'quoted':
       return termsIn(term).flatMap(expressionsOf);
     case 'head':
-      return [term.collection.row, ...termsOf(term.collection).flatMap(expressionsOf), ...joinsOf(term.collection).flatMap(keysOf)];
+      return [
+        term.collection.row,
+        ...collectionTerms(term.collection).flatMap(expressionsOf),
+        ...memberJoins(term.collection).flatMap(keysOfJoin),
+      ];
     case 'literal':
       return [
         term.value,
@@ -101,14 +106,16 @@ export function leavesOfTerm(term: Term): readonly Leaf[] {
 }
 
 /** The terms that a collection is made of, those of collections within it included. */
-export const termsOf = ({ head, members }: Collection): readonly RowTerm[] => [
+export const collectionTerms = ({ head, members }: Collection): readonly RowTerm[] => [
   ...(head === undefined ? [] : [head]),
-  ...members.flatMap((member) => (member.kind === 'term' ? [member.term] : member.kind === 'gather' ? termsOf(member.collection) : [])),
+  ...members.flatMap((member) =>
+    member.kind === 'term' ? [member.term] : member.kind === 'gather' ? collectionTerms(member.collection) : [],
+  ),
 ];
 
 /** The joins that find members of a collection, or of one within it. */
-export const joinsOf = ({ members }: Collection): readonly Join[] =>
-  members.flatMap((member) => (member.kind === 'joined' ? [member.join] : member.kind === 'gather' ? joinsOf(member.collection) : []));
+export const memberJoins = ({ members }: Collection): readonly Join[] =>
+  members.flatMap((member) => (member.kind === 'joined' ? [member.join] : member.kind === 'gather' ? memberJoins(member.collection) : []));
 
 /** A collection and those within it. */
 export const collectionsIn = (collection: Collection): readonly Collection[] => [
@@ -119,7 +126,15 @@ export const collectionsIn = (collection: Collection): readonly Collection[] => 
 /** Whether rows append to collections that other rows have begun. */
 export const spansRows = (collection: Collection): boolean => collectionsIn(collection).some(({ head }) => head !== undefined);
 
-const keysOf = ({ on }: Join): readonly Expression[] => on.map(({ left }) => left);
+/** The terms of a statement beside its subject. */
+export const termsOfEmit = ({ predicate, object, graph }: Emit): readonly Term[] => [
+  predicate,
+  object,
+  ...(graph === undefined ? [] : [graph]),
+];
+
+/** The keys of the left side. */
+export const keysOfJoin = ({ on }: Join): readonly Expression[] => on.map(({ left }) => left);
 
 /** Everything that a collection and its graphs read. */
 export const leavesOfCollect = ({
@@ -340,6 +355,9 @@ export function stepsOf(rows: Operator): readonly Exclude<Operator, Scan>[] {
   if (rows.kind === 'scan') return [];
   return [...stepsOf(rows.kind === 'join' ? rows.left : rows.input), rows];
 }
+
+/** The joins among the steps of rows. */
+export const rowJoins = (rows: Operator): readonly Join[] => stepsOf(rows).filter((step) => step.kind === 'join');
 
 /** What a step reads of the rows below it, besides the records in which it finds items. */
 export function leavesOfStep(step: Exclude<Operator, Scan>): readonly Leaf[] {

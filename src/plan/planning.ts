@@ -7,11 +7,11 @@ import { buildAlgebra } from './build/build.ts';
 import { Builder } from './build/operators.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { identifiesRow, isDeclaredUnique, isFunctionallyDependent, isUnique, keyedBy, keyReferences } from './dependencies.ts';
-import { definitionOf, isTerm, joinsOf as membersOf, scanOf, stepsOf, termsOf } from './expressions.ts';
+import { collectionTerms, definitionOf, isTerm, memberJoins, rowJoins, scanOf, stepsOf } from './expressions.ts';
 import { findOverlaps, findReifierOverlaps, type ReifierOverlaps } from './overlaps.ts';
 import type { CollectPlan, MapPlan, NestedPlan, ObjectPlan, Plan, RulePlan, StepPlan } from './plan.ts';
 import { rewritten } from './rewrite/rewrites.ts';
-import { groupScans, groupsOf, isObjectOf, joinsIn, type NestedDraft, orderScans, projectsOf } from './scans.ts';
+import { groupScans, groupsOf, isObjectOf, type NestedDraft, orderScans, projectsOf } from './scans.ts';
 
 /**
  * Plans a mapping that has no errors. Pure: the same arguments give the same plan. Throws nothing.
@@ -49,7 +49,7 @@ export function planAlgebra({ maps, checks }: Algebra, catalogue: CatalogueMetad
   const { overlappingEmits, overlappingMaps } = findOverlaps(inOrder);
   const reifierOverlaps = reifiers ? findReifierOverlaps(inOrder) : NO_REIFIERS;
   const isDeferred = ({ left, right }: Join): boolean =>
-    positionOf(right.input) >= positionOf(left) || joinsIn(right.input).some((join) => isDeferred(join));
+    positionOf(right.input) >= positionOf(left) || rowJoins(right.input).some((join) => isDeferred(join));
   const joinOf = ({ right }: Join): number => joinIndexes.get(right) as number;
   const outputOf = ({ target }: Pick<StatementPlace, 'target'>): number => (target === undefined ? 0 : targets.indexOf(target) + 1);
   const rulesOf = (rules: MapRules): readonly RulePlan[] =>
@@ -80,7 +80,7 @@ export function planAlgebra({ maps, checks }: Algebra, catalogue: CatalogueMetad
     places: collect.places.map((place) => ({ graph: place.graph, output: outputOf(place) })),
     overlapping: overlappingEmits.has(collect),
     reified: reifiers && membersIn(collect.collection).some(({ kind }) => kind === 'quoted'),
-    joins: membersOf(collect.collection).map((operator) => ({ operator, join: joinOf(operator), deferred: isDeferred(operator) })),
+    joins: memberJoins(collect.collection).map((operator) => ({ operator, join: joinOf(operator), deferred: isDeferred(operator) })),
   });
   let index = 0;
   const mapOf = (rules: MapRules): MapPlan => ({
@@ -139,8 +139,8 @@ export function planAlgebra({ maps, checks }: Algebra, catalogue: CatalogueMetad
 
 /** What is written for the terms of a collection. */
 const membersIn = (collection: Collection): readonly RowTerm[] => [
-  ...termsOf(collection),
-  ...membersOf(collection).flatMap(({ right }) =>
+  ...collectionTerms(collection),
+  ...memberJoins(collection).flatMap(({ right }) =>
     right.columns.flatMap(({ value }) => (isTerm(value) ? [definitionOf(value, right.input)] : [])),
   ),
 ];

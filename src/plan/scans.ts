@@ -11,8 +11,9 @@ import {
   leavesOfCollect,
   leavesOfStep,
   leavesOfTerm,
-  joinsOf as membersOf,
+  memberJoins,
   nameOf,
+  rowJoins,
   scanOf,
   stepsOf,
 } from './expressions.ts';
@@ -143,7 +144,7 @@ export function groupScans(maps: readonly MapRules[], checks: readonly Check[]):
   for (const project of projects) draftOf(project.input).buildSides.push(project);
   for (const { rows, maps: own } of drafts.values()) {
     const { scan } = place(scanOf(rows));
-    for (const { right } of [...joinsIn(rows), ...own.flatMap(joinsOf)]) {
+    for (const { right } of [...rowJoins(rows), ...own.flatMap(objectJoins)]) {
       const parent = place(scanOf(right.input)).scan;
       if (parent !== scan) scan.needs.add(parent.key);
     }
@@ -152,16 +153,14 @@ export function groupScans(maps: readonly MapRules[], checks: readonly Check[]):
 }
 
 /** The joins that give the objects of a triples map, or members of its collections. */
-const joinsOf = ({ emits, collects }: MapRules): readonly Join[] => [
+const objectJoins = ({ emits, collects }: MapRules): readonly Join[] => [
   ...emits.flatMap(({ input, object }) => (isObjectOf(input, object) ? [input] : [])),
-  ...collects.flatMap(({ collection }) => membersOf(collection)),
+  ...collects.flatMap(({ collection }) => memberJoins(collection)),
 ];
 
 /** Whether a join gives the object of an emit, and not a row. */
 export const isObjectOf = (input: Operator, object: Term): input is Join =>
   input.kind === 'join' && object.kind === 'encoded' && input.columns.includes(object.column);
-
-export const joinsIn = (rows: Operator): readonly Join[] => stepsOf(rows).filter((step) => step.kind === 'join');
 
 /** The right sides of joins, also of those within right sides. */
 export function projectsOf(maps: readonly MapRules[], checks: readonly Check[]): readonly Project[] {
@@ -169,10 +168,10 @@ export function projectsOf(maps: readonly MapRules[], checks: readonly Check[]):
   const add = (join: Join): void => {
     if (found.has(join.right)) return;
     found.add(join.right);
-    joinsIn(join.right.input).forEach(add);
+    rowJoins(join.right.input).forEach(add);
   };
-  for (const rules of maps) [...joinsIn(rules.rows), ...joinsOf(rules)].forEach(add);
-  for (const { rows } of checks) joinsIn(rows).forEach(add);
+  for (const rules of maps) [...rowJoins(rules.rows), ...objectJoins(rules)].forEach(add);
+  for (const { rows } of checks) rowJoins(rows).forEach(add);
   return [...found];
 }
 
@@ -184,7 +183,7 @@ function leavesOfRules(rules: MapRules): readonly Leaf[] {
     ...[subject, ...checks].flatMap(leavesOfTerm),
     ...emits.flatMap((emit) => terms(emit).flatMap(leavesOfTerm)),
     ...collects.flatMap(leavesOfCollect),
-    ...joinsOf(rules).flatMap(({ on }) => on.flatMap(({ left }) => leavesOf(left))),
+    ...objectJoins(rules).flatMap(({ on }) => on.flatMap(({ left }) => leavesOf(left))),
   ];
 }
 

@@ -10,14 +10,10 @@ import {
   type Origin,
   type TermMaps,
   viewsOf,
-  withMembers,
 } from './model.ts';
 
 /** Every expression over the rows of a triples map. */
 export const expressionsOf = (map: TermMaps): readonly Expression[] => mapsIn(map).flatMap(ownExpressions);
-
-/** Every expression of a term map, and of the members that it gathers. */
-export const expressionsOfMap = (map: AnyMap): readonly Expression[] => withMembers(map).flatMap(ownExpressions);
 
 function ownExpressions(map: AnyMap): readonly Expression[] {
   if (map.kind !== 'term') return map.conditions.map(({ child }) => child);

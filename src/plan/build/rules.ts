@@ -9,7 +9,7 @@ import { expressionText } from '../../mapping/model/expressions.ts';
 import type { LogicalTarget, Mapping, SubjectMap, TermMap, TriplesMap } from '../../mapping/model/model.ts';
 import { DEFAULT_GRAPH_IRIS, mapsIn, referredBy } from '../../mapping/model/model.ts';
 import type { Emit, Expression, MapInfo, MapRules, Operator, RowTerm, StatementPlace, Term } from '../algebra.ts';
-import { termsOf as gatheredIn, holds, keyTerm, scanOf, termKey, termsIn } from '../expressions.ts';
+import { collectionTerms, holds, keyTerm, scanOf, termKey, termsIn } from '../expressions.ts';
 import { type Choice, Choices, typeOf } from './choices.ts';
 import { CollectPlaces } from './collections.ts';
 import { joinedRows, joinOf, ownTermsOf } from './joined-rows.ts';
@@ -88,10 +88,10 @@ function rulesOf(map: TriplesMap, rows: Operator, info: MapInfo, choices: Choice
   if (others.length === 0 && !info.quotedOnly) return [own];
   const reporting: MapRules = { ...own, subject: NOTHING, emits: [], collects: [], checks: checksOf(patterns) };
   if (info.quotedOnly) return [reporting];
-  const terms = patterns.flatMap(termsOf);
+  const terms = patterns.flatMap(patternTerms);
   const partOf = (group: readonly [Pattern, ...Pattern[]]): MapRules => {
     const [{ subject, object }] = group;
-    const keys = group.flatMap((one) => keysOf(one.object));
+    const keys = group.flatMap((one) => lookUpKeys(one.object));
     const joined = joinedRows(rows, [...subject.joins, ...rowJoinsOf(object)], terms, keys, builder);
     const emits = group.map(({ predicate, object: { term, joins }, graph, target }) =>
       emitOf(
@@ -114,9 +114,9 @@ function rulesOf(map: TriplesMap, rows: Operator, info: MapInfo, choices: Choice
 const rowJoinsOf = ({ term, joins }: Choice): Choice['joins'] => (term.kind === 'encoded' ? [] : joins);
 
 /** The keys that are looked up for each row. */
-const keysOf = ({ term, joins }: Choice): readonly Expression[] => (term.kind === 'encoded' ? joins.flatMap(({ keys }) => keys) : []);
+const lookUpKeys = ({ term, joins }: Choice): readonly Expression[] => (term.kind === 'encoded' ? joins.flatMap(({ keys }) => keys) : []);
 
-const termsOf = ({ subject, predicate, object, graph }: Pattern): readonly Term[] => [
+const patternTerms = ({ subject, predicate, object, graph }: Pattern): readonly Term[] => [
   subject.term,
   predicate,
   object.term,
@@ -135,9 +135,9 @@ const NOTHING: RowTerm = {
 /** What may be invalid for a record in patterns that others write: its terms, and the keys of joins. */
 function checksOf(patterns: readonly Pattern[]): readonly RowTerm[] {
   const terms = patterns
-    .flatMap(termsOf)
+    .flatMap(patternTerms)
     .flatMap(ownTermsOf)
-    .flatMap((term) => (term.kind === 'head' ? gatheredIn(term.collection) : [term]))
+    .flatMap((term) => (term.kind === 'head' ? collectionTerms(term.collection) : [term]))
     .filter(isFallible);
   const keys = patterns.flatMap(({ subject, object }) => [...subject.joins, ...object.joins].flatMap((join) => join.keys));
   const all = [...terms, ...keys.filter(isFallibleKey).map(keyTerm)];

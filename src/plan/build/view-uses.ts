@@ -12,7 +12,7 @@ import {
   type ViewJoin,
 } from '../../mapping/model/model.ts';
 
-/** What somebody reads of the rows of a view, and what their number means to him. */
+/** How a view is used: what is read of its rows, and whether equal rows matter. */
 export interface Uses {
   /** Names of fields and of their positions. */
   readonly used: ReadonlySet<string>;

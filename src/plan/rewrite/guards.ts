@@ -7,7 +7,18 @@ import { lexicalSpace } from '../../core/input/lexical-form.ts';
 import { datatypeCheckOf, leavesObjectsOut, type Policies } from '../../mapping/model/model.ts';
 import type { Join, MapInfo, MapRules, Operator, Project, RowTerm } from '../algebra.ts';
 import type { CatalogueMetadata } from '../catalogue-metadata.ts';
-import { expressionsOf, holds, joinsOf, keyTerm, nameOf, readsOf, termKey, termsIn, termsOf, unconditional } from '../expressions.ts';
+import {
+  collectionTerms,
+  expressionsOf,
+  holds,
+  keyTerm,
+  memberJoins,
+  nameOf,
+  readsOf,
+  termKey,
+  termsIn,
+  unconditional,
+} from '../expressions.ts';
 
 export interface Guards {
   /** Terms of a triples map that may be invalid for some record. */
@@ -18,7 +29,7 @@ export interface Guards {
 
 export function findGuards(maps: readonly MapRules[], catalogue: CatalogueMetadata, { onError, datatypeCheck }: Policies): Guards {
   const parentKeys = new Map<MapInfo | undefined, RowTerm[]>();
-  for (const join of maps.flatMap(joinsIn)) {
+  for (const join of maps.flatMap(ruleJoins)) {
     const { map, keys } = join.right;
     parentKeys.set(map, [...(parentKeys.get(map) ?? []), ...keys.map(({ value }) => keyTerm(value))]);
   }
@@ -36,11 +47,11 @@ export function findGuards(maps: readonly MapRules[], catalogue: CatalogueMetada
           ...(graph === undefined ? [] : [graph]),
         ]),
         ...rules.collects.flatMap(({ collection, places }) => [
-          ...termsOf(collection),
+          ...collectionTerms(collection),
           ...places.flatMap(({ graph }) => (graph === undefined ? [] : [graph])),
         ]),
-      ].flatMap((term) => (term.kind === 'encoded' ? [] : term.kind === 'head' ? termsOf(term.collection) : [term]));
-      const childKeys = joinsIn(rules).flatMap(({ on }) => on.map(({ left }) => keyTerm(left)));
+      ].flatMap((term) => (term.kind === 'encoded' ? [] : term.kind === 'head' ? collectionTerms(term.collection) : [term]));
+      const childKeys = ruleJoins(rules).flatMap(({ on }) => on.map(({ left }) => keyTerm(left)));
       return fallible(rules.map, [...terms, ...rules.checks, ...childKeys, ...(parentKeys.get(rules.map) ?? [])], rules.rows);
     },
     asParent: ({ map, input }) => fallible(map, parentKeys.get(map) ?? [], input),
@@ -54,9 +65,9 @@ export function without(terms: readonly RowTerm[], others: readonly RowTerm[]): 
 }
 
 /** The joins that find objects of a triples map, or members of its collections. */
-export const joinsIn = ({ emits, collects }: MapRules): readonly Join[] => [
+export const ruleJoins = ({ emits, collects }: MapRules): readonly Join[] => [
   ...emits.flatMap(({ input }) => (input.kind === 'join' ? [input] : [])),
-  ...collects.flatMap(({ collection }) => joinsOf(collection)),
+  ...collects.flatMap(({ collection }) => memberJoins(collection)),
 ];
 
 /** Whether some value may make this term invalid. Files need no guards, because their joins remove no terms. */
@@ -73,7 +84,7 @@ function mayFail(
     case 'quoted':
       return termsIn(term).some((part) => part.kind !== 'encoded' && mayFail(part, rows, context));
     case 'head':
-      return termsOf(term.collection).some((one) => mayFail(one, rows, context));
+      return collectionTerms(term.collection).some((one) => mayFail(one, rows, context));
     case 'iri':
       if (['read', 'call'].includes(unconditional(term.value).kind) && (term.type === 'iri' || term.type === 'uri')) return true;
       break;

@@ -9,7 +9,7 @@ import type { Column, Emit, Join, MapInfo, MapRules, Scan, SqlPairs } from '../a
 import type { Builder } from '../build/operators.ts';
 import type { CatalogueMetadata } from '../catalogue-metadata.ts';
 import { expressionsOf, isInCell, isOfRow, isTerm, renameTerm } from '../expressions.ts';
-import { findGuards, type Guards, joinsIn, without } from './guards.ts';
+import { findGuards, type Guards, ruleJoins, without } from './guards.ts';
 import type { Rewrite } from './rewrite.ts';
 
 export const pushDownJoins: Rewrite = (algebra, { catalogue, builder, ...policies }) => {
@@ -20,7 +20,7 @@ export const pushDownJoins: Rewrite = (algebra, { catalogue, builder, ...policie
   const split = maps.map((rules) => splitJoins(rules, catalogue, ofPairs(rules), builder));
   const remaining = split.flat();
   if (remaining.length === maps.length) return algebra;
-  const parents = new Set<MapInfo | undefined>(remaining.flatMap((rules) => joinsIn(rules).map(({ right }) => right.map)));
+  const parents = new Set<MapInfo | undefined>(remaining.flatMap((rules) => ruleJoins(rules).map(({ right }) => right.map)));
   const left = findGuards(remaining, catalogue, policies);
   const rewritten = split.flatMap(([rules, ...pushed], at) => {
     const whole = maps[at] as MapRules;

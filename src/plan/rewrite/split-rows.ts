@@ -5,9 +5,9 @@
  * either, not of their product.
  *
  * **Precondition.** Statements of the triples map are a set: it adds to no collection, and no term of it belongs to its row (`isOfRow`). An
- * invalid term ends the run. Nobody else reads its rows: it is no parent, and has no other rules.
+ * invalid term ends the run. Nothing else reads its rows: it is no parent, and has no other rules.
  *
- * **Claim.** The statements, the faults and the broken promises are those of before.
+ * **Claim.** The rewrite preserves statements, faults and failed checks.
  *
  * **Proof.** Let `kept` be the steps that remain for some statement patterns: whatever these patterns or the subject read, whatever a kept
  * step reads, and every inner join. What goes are unnests, whose rows without items stay, left joins, and numbers of rows. Each of them gives
@@ -15,21 +15,32 @@
  * the steps, the rows of before and those of the kept steps are equal as sets in the columns of the kept steps. (A kept number counts rows:
  * everything below it is kept.) A term is a function of the cells that it reads, so subject and patterns have the same texts in both, and the
  * set of their statements is the same. For the same reason a term that is invalid in a row of before is invalid in a row of the kept steps, and
- * the run ends, as it would have. A step that is left out in one part is kept in another one, or nobody reads what it gives.
+ * the run ends, as it would have. A step that is left out in one part is kept in another one, or nothing reads what it gives.
  *
  * It would not hold where a record with an invalid term is skipped: the row of an item whose type is invalid would still state the name.
  */
 import { policyOf } from '../../mapping/model/model.ts';
-import type { Column, Emit, Expression, Extend, Join, MapInfo, MapRules, Operator, Term } from '../algebra.ts';
-import { expressionsOf, isOfRow, isTerm, type Leaf, leavesOf, leavesOfTerm, stepsOf } from '../expressions.ts';
-import { joinsIn } from './guards.ts';
+import type { Column, Emit, Expression, Extend, Join, MapInfo, MapRules, Operator } from '../algebra.ts';
+import {
+  expressionsOf,
+  isOfRow,
+  isTerm,
+  keysOfJoin,
+  type Leaf,
+  leavesOf,
+  leavesOfTerm,
+  rowJoins,
+  stepsOf,
+  termsOfEmit,
+} from '../expressions.ts';
+import { ruleJoins } from './guards.ts';
 import type { Rewrite } from './rewrite.ts';
 
 export const splitRows: Rewrite = (algebra, { onError }) => {
   const { maps, checks } = algebra;
   const parents = parentsOf([
-    ...maps.flatMap((rules) => [...joinsIn(rules), ...joinsOfRows(rules.rows)]),
-    ...checks.flatMap(({ rows }) => joinsOfRows(rows)),
+    ...maps.flatMap((rules) => [...ruleJoins(rules), ...rowJoins(rules.rows)]),
+    ...checks.flatMap(({ rows }) => rowJoins(rows)),
   ]);
   const count = new Map<string, number>();
   for (const { map } of maps) count.set(map.id, (count.get(map.id) ?? 0) + 1);
@@ -47,8 +58,8 @@ function splitByLists(rules: MapRules, kept: KeptRows): readonly MapRules[] {
   const parts = new Map<string, Emit[]>();
   const { rows: all, subject } = rules;
   const read = (emits: readonly Emit[]): ReadonlySet<Column> => {
-    const keys = emits.flatMap((emit) => objectsOf(emit, all)).flatMap(keysOf);
-    return columnsOf([...[subject, ...emits.flatMap(termsOf)].flatMap(leavesOfTerm), ...keys.flatMap(leavesOf)]);
+    const keys = emits.flatMap((emit) => objectsOf(emit, all)).flatMap(keysOfJoin);
+    return columnsOf([...[subject, ...emits.flatMap(termsOfEmit)].flatMap(leavesOfTerm), ...keys.flatMap(leavesOf)]);
   };
   for (const emit of rules.emits) {
     const lists = stepsOf(kept.rows(all, read([emit]))).flatMap((step) => (step.kind === 'unnest' ? [step.item.id] : []));
@@ -76,23 +87,20 @@ function isSet({ map, rows, subject, emits, collects, checks }: MapRules): boole
   const joins = emits.flatMap((emit) => objectsOf(emit, rows));
   // How many pairs a join without a condition has is told by the number of rows.
   if (joins.some(({ on }) => on.length === 0)) return false;
-  const expressions: readonly Expression[] = [...[subject, ...emits.flatMap(termsOf)].flatMap(expressionsOf), ...joins.flatMap(keysOf)];
+  const expressions: readonly Expression[] = [
+    ...[subject, ...emits.flatMap(termsOfEmit)].flatMap(expressionsOf),
+    ...joins.flatMap(keysOfJoin),
+  ];
   return !expressions.some(isOfRow);
 }
 
-const termsOf = ({ predicate, object, graph }: Emit): readonly Term[] => [predicate, object, ...(graph === undefined ? [] : [graph])];
-
 /** The join that finds the objects of an emit over some rows. */
 const objectsOf = ({ input }: Emit, rows: Operator): readonly Join[] => (input.kind === 'join' && input !== rows ? [input] : []);
-
-const keysOf = ({ on }: Join): readonly Expression[] => on.map(({ left }) => left);
 
 const union = (a: ReadonlySet<Column>, b: ReadonlySet<Column>): ReadonlySet<Column> => new Set([...a, ...b]);
 
 const columnsOf = (leaves: readonly Leaf[]): ReadonlySet<Column> =>
   new Set(leaves.map((leaf) => (leaf.kind === 'cell' ? leaf.column : leaf.record)));
-
-const joinsOfRows = (rows: Operator): readonly Join[] => stepsOf(rows).filter((step) => step.kind === 'join');
 
 /** The triples maps whose rows are right sides of joins, also of joins within right sides. */
 function parentsOf(joins: readonly Join[]): ReadonlySet<MapInfo | undefined> {
@@ -100,13 +108,13 @@ function parentsOf(joins: readonly Join[]): ReadonlySet<MapInfo | undefined> {
   const add = ({ right }: Join): void => {
     if (found.has(right)) return;
     found.add(right);
-    joinsOfRows(right.input).forEach(add);
+    rowJoins(right.input).forEach(add);
   };
   joins.forEach(add);
   return new Set([...found].map(({ map }) => map));
 }
 
-/** Rows without the steps that nobody reads; the same operator for the same steps. */
+/** Rows without the steps that nothing reads; the same operator for the same steps. */
 class KeptRows {
   readonly #known = new Map<Operator, Map<string, Operator>>();
   readonly #ids = new Map<Operator, number>();
@@ -135,7 +143,7 @@ class KeptRows {
       case 'join': {
         const own = [...rows.columns, ...(rows.ordinal === undefined ? [] : [rows.ordinal])];
         if (rows.type === 'left' && !own.some((column) => read.has(column))) return this.rows(rows.left, read);
-        const left = this.rows(rows.left, union(read, columnsOf(keysOf(rows).flatMap(leavesOf))));
+        const left = this.rows(rows.left, union(read, columnsOf(keysOfJoin(rows).flatMap(leavesOf))));
         return this.#once(rows, [left], () => ({ ...rows, left }));
       }
     }
