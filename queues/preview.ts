@@ -6,125 +6,53 @@ import { randomUUID } from 'node:crypto';
 import type { Job, Queue, QueueEvents } from 'bullmq';
 import { atMost } from '../src/core/abort.ts';
 import { Fault, type FaultData } from '../src/core/fault.ts';
-import type { RdfSyntax } from '../src/core/input/rdf-syntaxes.ts';
+import type { OntologyQuestion as Ontology } from '../src/ontology/read.ts';
+import type { RowsQuestion } from '../src/preview/database.ts';
+import type { JoinsQuestion as Joins } from '../src/preview/joins.ts';
+import type { MappingQuestion } from '../src/preview/preview.ts';
+import type { RecordsQuestion as Records } from '../src/preview/records.ts';
+import type { StatementQuestion as Statement } from '../src/preview/statement.ts';
+import type { FieldsQuestion } from '../src/sampling/fields.ts';
+import type { ItemsQuestion as Items } from '../src/sampling/items.ts';
 import type { QueueBackend } from './backend/backend.ts';
 import { NO_WORKERS } from './backend/worker-registry.ts';
 import { PREVIEW_QUEUE, type Transformer } from './jobs.ts';
 
-/** Of `POST /studio/samples`. */
-export interface SampleQuestion {
-  readonly kind: 'sample';
-  /** URL or path of the input; of a workbook also with a sheet, `people.xlsx#Staff`. */
-  readonly location: string;
-  /** One of `FORMATS`; undefined: by the name, else by the media type. */
-  readonly format?: string | undefined;
-  readonly delimiter?: string | undefined;
-  /** Empty: none. */
-  readonly quote?: string | undefined;
-  readonly encoding?: string | undefined;
+/** Of an input. */
+interface OfDirectory {
   /** The transformer whose mapping directory a relative path is of; undefined: it is of the working directory. */
   readonly mappings?: Transformer | undefined;
-  /** More of the input is read. */
-  readonly deeper?: boolean | undefined;
-  /** Values of single items of lists are wanted. */
-  readonly items?: boolean | undefined;
-  /** Texts that mean no value. undefined: empty cells of CSV and workbooks alone. */
-  readonly nulls?: readonly string[] | undefined;
-  /** An empty cell without quotes is no value, as in legacy RML and YARRRML. */
-  readonly legacy?: boolean | undefined;
 }
 
-/** Of `POST /studio/items`. */
-export interface ItemsQuestion {
-  readonly kind: 'items';
-  readonly location: string;
-  readonly format: 'json' | 'jsonl' | 'xml';
-  /** As of a sample. */
-  readonly mappings?: Transformer | undefined;
-  /** Of XML: by prefix. */
-  readonly namespaces?: Readonly<Record<string, string>> | undefined;
-  /** JSONPath or XPath of the items of one list. */
-  readonly iterator: string;
-  /** From an item on. */
-  readonly references: readonly string[];
-  /** Position of the first item that is wanted, from 0. */
-  readonly from: number;
-  /** Only items with this in one of their values. */
-  readonly find?: string | undefined;
-  /** Texts that mean no value. */
-  readonly nulls?: readonly string[] | undefined;
-}
-
-/** Of `POST /studio/ontologies`. */
-export interface OntologyQuestion {
-  readonly kind: 'ontology';
-  readonly location: string;
-  /** undefined: what the document shows, else its name or media type. */
-  readonly format?: RdfSyntax | undefined;
-  /** As of a sample. */
-  readonly mappings?: Transformer | undefined;
-}
-
-/** Of `POST /studio/samples` with a table or a query of the database of the SQL transformer. */
-export interface RowsQuestion {
-  readonly kind: 'rows';
-  readonly of: 'table' | 'query';
-  /** The table as a mapping writes it, or the query. */
-  readonly text: string;
-  readonly deeper?: boolean | undefined;
-  /** Texts that mean no value. */
-  readonly nulls?: readonly string[] | undefined;
-}
-
-/** Of `GET /studio/tables`. */
-export interface TablesQuestion {
-  readonly kind: 'tables';
-}
-
-/** The text of a mapping, and what it reads. */
-interface MappingOf {
+/** Of a mapping: the transformer whose mapping directory its name is of. */
+interface OfTransformer {
   readonly service: Transformer;
-  /** Name of the mapping file, which tells the language. */
-  readonly name: string;
-  readonly text: string;
-  readonly inputs: readonly { readonly name: string; readonly url: string }[];
-  /** Of each iteration, from 10 to 1000. */
-  readonly records: number;
 }
 
+type Asked<Kind extends string, Question> = { readonly kind: Kind } & Question;
+
+/** Of `POST /studio/samples`. */
+export type SampleQuestion = Asked<'sample', FieldsQuestion & OfDirectory>;
+/** Of `POST /studio/items`. */
+export type ItemsQuestion = Asked<'items', Items & OfDirectory>;
+/** Of `POST /studio/ontologies`. */
+export type OntologyQuestion = Asked<'ontology', Ontology & OfDirectory>;
 /** Of `POST /studio/previews`. */
-export interface PreviewQuestion extends MappingOf {
-  readonly kind: 'preview';
-}
-
+export type PreviewQuestion = Asked<'preview', MappingQuestion & OfTransformer>;
 /** Of `POST /studio/statements`. */
-export interface StatementQuestion extends MappingOf {
-  readonly kind: 'statement';
-  readonly statement: string;
-}
-
+export type StatementQuestion = Asked<'statement', Statement & OfTransformer>;
 /** Of `POST /studio/records`. */
-export interface RecordsQuestion extends MappingOf {
-  readonly kind: 'records';
-  /** IRI, or `_:label`. */
-  readonly triplesMap: string;
-}
-
+export type RecordsQuestion = Asked<'records', Records & OfTransformer>;
 /** Of `POST /studio/joins`. */
-export interface JoinsQuestion extends MappingOf {
-  readonly kind: 'joins';
-  /** Triples maps: IRI, or `_:label`. */
-  readonly child: string;
-  readonly parent: string;
-  /** An IRI; undefined: any. */
-  readonly predicate?: string | undefined;
-}
+export type JoinsQuestion = Asked<'joins', Joins & OfTransformer>;
 
 export type Question =
   | SampleQuestion
   | ItemsQuestion
-  | RowsQuestion
-  | TablesQuestion
+  // Of `POST /studio/samples` with a table or a query of the database of the SQL transformer.
+  | Asked<'rows', RowsQuestion>
+  // Of `GET /studio/tables`.
+  | Asked<'tables', unknown>
   | OntologyQuestion
   | PreviewQuestion
   | StatementQuestion
@@ -135,7 +63,7 @@ export interface QuestionJob {
   readonly question: Question;
   /** Absent: not answered yet. */
   readonly reply?: Reply;
-  /** Nobody waits for the answer any more. */
+  /** The caller has disconnected. */
   readonly withdrawn?: true;
 }
 
@@ -145,7 +73,7 @@ export interface Previews {
   /**
    * Resolves to the answer of a worker. `signal`: the caller has gone; a question that no worker has taken is withdrawn.
    *
-   * @throws Fault that of the answer; service/unavailable — nobody has answered in time, or the queue is away
+   * @throws Fault that of the answer; service/unavailable — no answer in time, or the queue is away
    */
   ask(question: Question, signal: AbortSignal): Promise<unknown>;
   close(): Promise<void>;
@@ -154,7 +82,7 @@ export interface Previews {
 /** A worker ends what takes longer (`workers/threads/preview.ts`), and others may come first. */
 const ANSWER_MS = 20_000;
 const POLL_MS = 1_000;
-/** Of answers that nobody has fetched. */
+/** Of answers that were not fetched. */
 const KEPT = { age: 60, count: 100 };
 const CLOSE_MS = 2_000;
 

@@ -14,7 +14,7 @@ import { type OntologyTerm, TermCollector } from './terms.ts';
 
 export interface OntologyQuestion {
   readonly location: string;
-  /** undefined: what the document shows. */
+  /** undefined: what the document shows, else its name or media type. */
   readonly format?: RdfSyntax | undefined;
 }
 

@@ -8,12 +8,15 @@ import type { SampleOptions } from './options.ts';
 import { readSample } from './sample.ts';
 
 export interface FieldsQuestion {
+  /** URL or path of the input; of a workbook also with a sheet, `people.xlsx#Staff`. */
   readonly location: string;
+  /** One of `FORMATS`; undefined: by the name, else by the media type. */
   readonly format?: string | undefined;
   readonly delimiter?: string | undefined;
   /** Of CSV. Empty: none. */
   readonly quote?: string | undefined;
   readonly encoding?: string | undefined;
+  /** More of the input is read. */
   readonly deeper?: boolean | undefined;
   /** Whether values of single items are wanted. */
   readonly items?: boolean | undefined;

@@ -50,22 +50,17 @@ async function answer({ question, access, until }: TimedCommand): Promise<unknow
     return question.kind === 'tables' ? listTables(database, limit) : sampleRows(question, database, limit);
   }
   if (run === undefined || mappings === undefined) throw new Fault('internal/error', 'A question about a mapping needs what a run needs');
-  const mapping = { ...question, name: placeIn(mappings, question.name) };
-  if (question.kind === 'statement') {
-    const { findStatement } = await import('../../src/preview/statement.ts');
-    return findStatement({ ...mapping, statement: question.statement }, run, limit, NEVER);
+  const name = placeIn(mappings, question.name);
+  switch (question.kind) {
+    case 'statement':
+      return (await import('../../src/preview/statement.ts')).findStatement({ ...question, name }, run, limit, NEVER);
+    case 'records':
+      return (await import('../../src/preview/records.ts')).recordsOfMap({ ...question, name }, run, limit, NEVER);
+    case 'joins':
+      return (await import('../../src/preview/joins.ts')).sharesOfJoins({ ...question, name }, run, limit, NEVER);
+    case 'preview':
+      return (await import('../../src/preview/preview.ts')).previewMapping({ ...question, name }, run, limit, NEVER);
   }
-  if (question.kind === 'records') {
-    const { recordsOfMap } = await import('../../src/preview/records.ts');
-    return recordsOfMap({ ...mapping, triplesMap: question.triplesMap }, run, limit, NEVER);
-  }
-  if (question.kind === 'joins') {
-    const { child, parent, predicate } = question;
-    const { sharesOfJoins } = await import('../../src/preview/joins.ts');
-    return sharesOfJoins({ ...mapping, child, parent, predicate }, run, limit, NEVER);
-  }
-  const { previewMapping } = await import('../../src/preview/preview.ts');
-  return previewMapping(mapping, run, limit, NEVER);
 }
 
 /** More letters than the drives of Windows have. */

@@ -36,19 +36,13 @@ export function samplesRoutes(ask: Ask, services: readonly Service[]): readonly 
       replies: { 200: { description: 'The fields, as far as they were read', schema: 'StudioSample' } },
       handle: async ({ request, body }) => {
         const { of, ...file } = (await body()) as Omit<SampleQuestion, 'kind'> & { readonly of?: 'file' | 'table' | 'query' };
-        const { location, format, delimiter, quote, encoding, mappings, deeper, items, nulls, legacy } = file;
         if (of === 'table' || of === 'query') {
           assertSql();
-          return { status: 200, body: await ask({ kind: 'rows', of, text: location, deeper, nulls }, request) };
+          const { location: text, deeper, nulls } = file;
+          return { status: 200, body: await ask({ kind: 'rows', of, text, deeper, nulls }, request) };
         }
-        assertNoPassword(location);
-        return {
-          status: 200,
-          body: await ask(
-            { kind: 'sample', location, format, delimiter, quote, encoding, mappings, deeper, items, nulls, legacy },
-            request,
-          ),
-        };
+        assertNoPassword(file.location);
+        return { status: 200, body: await ask({ ...file, kind: 'sample' }, request) };
       },
     },
     {
