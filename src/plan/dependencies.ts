@@ -123,6 +123,10 @@ export function isDeclaredUnique(rules: MapRules, promised: readonly Check[], ca
  * be recovered from the subject (`determinedBy`), so two rows with the same subject had the same text. Within a row: as for `isDeclaredUnique`.
  */
 export function keyReferences(rules: MapRules, catalogue: CatalogueMetadata): readonly string[] {
+  const { rows } = rules;
+  if (rows.kind !== 'scan' || rows.source.kind !== 'file') return [];
+  // The records of CSV are its rows, whatever the iterator; those of an iterator are not the rows of a table.
+  if (rows.iterator !== undefined && rows.source.formulation !== 'csv') return [];
   const determined = determinedByRow(rules, catalogue);
   return [...new Set(readsOfTerm(rules.subject).flatMap((read) => (determined.has(leafKey(read)) ? [read.reference] : [])))];
 }

@@ -40,7 +40,7 @@ function describePipeline({ steps, maps, buildSides, checks }: PipelinePlan, pla
   for (const { map, subject, unique, rules, collects } of maps) {
     const writes = rules.length + collects.length > 0;
     lines.push(`    ${map.name} (${formatOrigin(map.origin)}): ${writes ? `subject ${termText(subject)}` : 'no statements of its own'}`);
-    if (unique) lines.push('      no two records make the same statement: a key says so');
+    if (unique !== undefined) lines.push('      no two records make the same statement: a key says so');
     for (const rule of rules) lines.push(`      ${describeRule(rule, plan)}`);
     for (const collect of collects) lines.push(`      ${describeCollect(collect, plan)}`);
   }

@@ -90,9 +90,9 @@ export type StepPlan =
 /** A triples map as rules with a common subject. */
 export interface MapPlan extends Pick<MapRules, 'map' | 'subject' | 'checks'> {
   readonly index: number;
-  /** No two records make the same statement by a rule that is distinct by `subject`: no check is needed. */
-  readonly unique: boolean;
-  /** References of a document's rows: if one of them has another text in each row, `unique` holds. */
+  /** By whose key no two records make the same statement by a rule that is distinct by `subject`; undefined: two may. */
+  readonly unique: 'catalogue' | 'annotation' | undefined;
+  /** References of a document's rows: if one of them has another text in each row, no two records do so either. */
   readonly keyReferences: readonly string[];
   /** The subject identifies its row of a table (for a join, of the child's table): rows can be distributed, and no subject comes twice. */
   readonly identifiesRow: boolean;
@@ -196,7 +196,7 @@ function documentOf(scan: ScanPlan, document: number): ScanPlan {
         ...pipeline,
         maps: pipeline.maps.map((map) => ({
           ...map,
-          unique: false,
+          unique: undefined,
           keyReferences: [],
           identifiesRow: false,
           rules: map.rules.map(overlapping),

@@ -4,7 +4,7 @@ import { Fault } from '../core/fault.ts';
 import { checkCounts, secondsFault } from '../core/limits.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { QuadSink } from '../sinks/sink.ts';
-import { type FoundKeys, findKeyedMaps, NO_KEYS, withKeys } from './execute/file-keys.ts';
+import { type FoundKey, findKeys, withKeys } from './execute/key-finder.ts';
 import { openOutputs } from './execute/outputs.ts';
 import { executeScans, type ScansResult } from './execute/scans.ts';
 import { incompleteJoins, joinWarnings, mergeJoins } from './join/reports.ts';
@@ -55,14 +55,14 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
       throw new Fault('run/lost', 'The mapping or the tables that it reads have changed since the run was cut into slices');
     }
     threads = await threadsOf(request, prepared, hooks);
-    const look = (signal = hooks.signal): Promise<FoundKeys> => keyedMapsOf(request, prepared, signal);
-    const keys = threads?.mapsMeanwhile ? undefined : await look();
-    const outputs = await openOutputs(sink, prepared.plan.targets, hooks);
     const wanted: readonly SliceScan[] = slice?.scans ?? prepared.plan.scans.map((_, position) => ({ position, range: undefined }));
+    const look = (signal: AbortSignal): Promise<readonly FoundKey[]> => findKeys(prepared, wanted, request, signal);
+    const keys = threads?.mapsMeanwhile ? undefined : await look(hooks.signal ?? new AbortController().signal);
+    const outputs = await openOutputs(sink, prepared.plan.targets, hooks);
     const results =
       threads === undefined
-        ? [await executeScans(request, withKeys(prepared, keys ?? NO_KEYS), wanted, outputs, hooks)]
-        : await threads.execute(keys ?? look, outputs);
+        ? [await executeScans(request, withKeys(prepared, keys ?? []), wanted, outputs, hooks)]
+        : await threads.execute(keys === undefined ? look : async () => keys, outputs);
     const sum = (of: (result: ScansResult) => number): number => results.reduce((total, result) => total + of(result), 0);
     const targets = prepared.plan.targets.map(
       ({ id, path, origin }, i): TargetReport => ({
@@ -122,10 +122,3 @@ async function threadsOf(request: RunRequest, prepared: PreparedRun, hooks: RunH
 /** Each thread holds the tables in which functions look values up: there are as many threads as have room for them in a quarter of the memory. */
 const threadsFor = ({ threads, memoryBudgetBytes }: RunRequest, tableBytes: number): number =>
   tableBytes === 0 ? threads : Math.max(1, Math.min(threads, Math.floor((memoryBudgetBytes * TABLE_SHARE) / tableBytes)));
-
-/** None where little or nothing is compared. */
-async function keyedMapsOf(request: RunRequest, prepared: PreparedRun, signal: AbortSignal | undefined): Promise<FoundKeys> {
-  const { distinct, firstRecords } = request;
-  if (!distinct || firstRecords !== undefined) return NO_KEYS;
-  return findKeyedMaps(prepared, request, signal ?? new AbortController().signal);
-}

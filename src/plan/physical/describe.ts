@@ -75,7 +75,10 @@ function partsOfSide({ operator: { map, columns } }: Extract<Node, { kind: 'proj
 
 const UNIQUE: Readonly<Record<NonNullable<Provided['unique']>, string>> = {
   position: 'each with its position',
-  key: 'no two equal, by a key',
+  catalogue: 'no two equal, by a key of the table',
+  annotation: 'no two equal, by a key that a view promises',
+  found: 'no two equal, by a key that was found in the document',
+  ascending: 'no two equal, by a column that ascends',
   distinct: 'no two equal',
 };
 

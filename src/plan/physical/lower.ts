@@ -1,17 +1,19 @@
 /** Plan → physical plan. */
 import type { Join, Operator, Project } from '../algebra.ts';
 import { type CollectPlan, type MapPlan, mapsOf, type Plan, type RulePlan, type ScanPlan } from '../plan.ts';
-import type { Node, NodeId, PhysicalPlan, Provided } from './nodes.ts';
+import type { DocumentKey, KeyProof, Node, NodeId, PhysicalPlan, Provided } from './nodes.ts';
 import { provides } from './properties.ts';
 
 /**
  * Lowers a plan. Pure: the same arguments give the same nodes. Throws nothing.
  *
- * The output of a run that is distinct requires each statement once. A proof (`MapPlan.unique`) meets that, or a `distinct` node.
+ * The output of a run that is distinct requires each statement once. A proof (`EncodeNode.proof`) meets that, or a `distinct` node.
+ *
+ * @param keys of documents, as far as they are known
  */
-export function lower(plan: Plan, distinct: boolean): PhysicalPlan {
-  const lowering = new Lowering(plan, distinct);
-  const groups = plan.groups.map((group) => lowering.group(group.map((position) => plan.scans[position] as ScanPlan)));
+export function lower(plan: Plan, distinct: boolean, keys: readonly DocumentKey[] = []): PhysicalPlan {
+  const lowering = new Lowering(plan, distinct, keys);
+  const groups = plan.groups.map((group) => lowering.group(group));
   lowering.outputs();
   return Object.freeze({ nodes: lowering.nodes, provided: lowering.provided, groups });
 }
@@ -32,30 +34,35 @@ class Lowering {
   readonly provided: Provided[] = [];
   readonly #plan: Plan;
   readonly #distinct: boolean;
+  readonly #keys: readonly DocumentKey[];
   readonly #deferred: ReadonlySet<Join>;
   readonly #byOperator = new Map<Operator | Project, NodeId>();
   #ends: End[] = [];
 
-  constructor(plan: Plan, distinct: boolean) {
+  constructor(plan: Plan, distinct: boolean, keys: readonly DocumentKey[]) {
     this.#plan = plan;
     this.#distinct = distinct;
+    this.#keys = keys;
     this.#deferred = deferredIn(plan);
   }
 
-  /** @returns its nodes */
-  group(scans: readonly ScanPlan[]): readonly NodeId[] {
+  /** @param positions of its scans @returns its nodes */
+  group(positions: readonly number[]): readonly NodeId[] {
+    const scans = positions.map((position) => this.#plan.scans[position] as ScanPlan);
     const first = this.nodes.length;
     const others = this.#ends;
     this.#ends = [];
-    for (const { iterations } of scans)
+    for (const [i, { iterations }] of scans.entries()) {
+      const keys = this.#keys.filter(({ scan }) => scan === positions[i]);
       for (const { scan, pipelines } of iterations) {
         for (const { steps, checks, maps } of pipelines) {
           const rows = this.#rows(steps.at(-1)?.operator ?? scan);
           for (const check of checks)
             this.#add({ kind: 'check', check: this.#plan.checks[check] as Plan['checks'][number], inputs: [rows] });
-          for (const map of maps) this.#map(map, rows);
+          for (const map of maps) this.#map(map, rows, keys);
         }
       }
+    }
     const overlapping = this.#take((end) => end.distinct === 'overlapping');
     if (this.#distinct && overlapping.length > 0)
       this.#end('unique', overlapping, (inputs) => ({ kind: 'distinct', by: 'statement', inputs }));
@@ -124,15 +131,17 @@ class Lowering {
     return this.#add({ kind: 'join', operator, gives, deferred: this.#deferred.has(operator), inputs });
   }
 
-  #map(map: MapPlan, rows: NodeId): void {
+  /** @param keys of the document */
+  #map(map: MapPlan, rows: NodeId, keys: readonly DocumentKey[]): void {
     const { rules, collects } = map;
+    const proof = map.unique ?? keys.find(({ reference }) => map.keyReferences.includes(reference))?.by;
     for (const distinct of ['subject', 'overlapping'] as const) {
       const ofRows = rules.filter(({ object, ...rule }) => object.kind === 'term' && rule.distinct === distinct);
-      if (ofRows.length > 0) this.#encode(map, ofRows, rows);
+      if (ofRows.length > 0) this.#encode(map, ofRows, rows, proof);
     }
     for (const rule of rules) {
       const { object } = rule;
-      if (object.kind === 'join') this.#encode(map, [rule], this.#join(object.operator, rows, 'objects'));
+      if (object.kind === 'join') this.#encode(map, [rule], this.#join(object.operator, rows, 'objects'), proof);
     }
     const compared = this.#take((end) => end.map === map && end.distinct === 'subject');
     if (this.#distinct && compared.length > 0) this.#end('unique', compared, (inputs) => ({ kind: 'distinct', by: 'subject', inputs }));
@@ -140,9 +149,10 @@ class Lowering {
     for (const collect of collects) this.#gather(map, collect, rows);
   }
 
-  #encode(map: MapPlan, rules: readonly RulePlan[], input: NodeId): void {
-    const node = this.#add({ kind: 'encode', map, rules, inputs: [input] });
-    const distinct = rules.some((rule) => rule.distinct === 'overlapping') ? 'overlapping' : map.unique ? 'unique' : 'subject';
+  #encode(map: MapPlan, rules: readonly RulePlan[], input: NodeId, proof: KeyProof | undefined): void {
+    const node = this.#add({ kind: 'encode', map, rules, proof, inputs: [input] });
+    const isOverlapping = rules.some((rule) => rule.distinct === 'overlapping');
+    const distinct = isOverlapping ? 'overlapping' : proof === undefined ? 'subject' : 'unique';
     const reified = rules.some((rule) => rule.reified);
     this.#ends.push({ node, map, outputs: rules.map(({ output }) => output), reified, distinct });
   }

@@ -61,7 +61,21 @@ export interface EncodeNode extends NodeOf<'encode'> {
   readonly map: MapPlan;
   /** At least one. */
   readonly rules: readonly RulePlan[];
+  /** Why no two records make the same statement by a rule that is distinct by `subject`; undefined: two may. */
+  readonly proof: KeyProof | undefined;
 }
+
+/** A column of a document in which no two rows have the same text. Some may have none. */
+export interface DocumentKey {
+  /** Position among `Plan.scans`. */
+  readonly scan: number;
+  readonly reference: string;
+  /** `found`: all of its texts were compared. `ascending`: each is greater than the one before it. */
+  readonly by: 'found' | 'ascending';
+}
+
+/** What says that a column is a key: the catalogue of a database, a view that promises it, or a look at the document. */
+export type KeyProof = NonNullable<MapPlan['unique']> | DocumentKey['by'];
 
 /** The statements of a collection. Inputs: the rows, and the joins that find members. */
 export interface GatherNode extends NodeOf<'gather'> {
@@ -102,7 +116,7 @@ export interface Provided {
   /** Whether the same records give the same rows whenever they are read. */
   readonly deterministic: boolean;
   /** Why no two rows, or statements, are equal; undefined: two may be. */
-  readonly unique: 'position' | 'key' | 'distinct' | undefined;
+  readonly unique: 'position' | KeyProof | 'distinct' | undefined;
   /** Whether rows of a table have no subject in common. */
   readonly subjectTellsRow: boolean;
   /** Whether some of the records are rows of a database. */

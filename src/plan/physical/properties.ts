@@ -45,10 +45,10 @@ export function provides(node: Node, inputs: readonly Provided[]): Provided {
       return { ...reading(first, leaves, expressionsIn(cells)), unique: counts ? first.unique : 'distinct' };
     }
     case 'encode': {
-      const { map, rules } = node;
+      const { map, rules, proof } = node;
       const terms = [map.subject, ...map.checks, ...rules.flatMap(termsOfRule)];
       const statements = reading(first, terms.flatMap(leavesOfTerm), terms.flatMap(expressionsOf));
-      const unique = map.unique && rules.every(({ distinct }) => distinct === 'subject') ? 'key' : undefined;
+      const unique = rules.every(({ distinct }) => distinct === 'subject') ? proof : undefined;
       return { ...statements, unique, subjectTellsRow: map.identifiesRow, position: undefined };
     }
     case 'gather': {
@@ -80,9 +80,9 @@ export function requires(node: Node): readonly Required[] {
     case 'join':
       return [NOTHING, { ...NOTHING, complete: true }];
     case 'encode': {
-      const { map, unique, identifiesRow } = node.map;
+      const { map, identifiesRow } = node.map;
       // A database gives each pair once for a query, and not for several of them: children that differ in what nothing reads make equal pairs.
-      return [{ ...NOTHING, together: unique && !identifiesRow && isOfPairs(map) ? 'pair' : undefined }];
+      return [{ ...NOTHING, together: node.proof !== undefined && !identifiesRow && isOfPairs(map) ? 'pair' : undefined }];
     }
     case 'check':
       return [{ ...NOTHING, together: node.check.kind === 'unique' ? 'values' : undefined }];

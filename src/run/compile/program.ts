@@ -33,6 +33,8 @@ export interface RunState extends JoinState {
   readonly budget: MemoryBudget;
   /** Statements of overlapping rules. */
   readonly overlapping: StatementSet;
+  /** Whether no two records of a triples map make the same statement by a rule that is distinct by `subject`. */
+  readonly isUnique: (plan: MapPlan) => boolean;
   /** The subjects of a triples map. @param width values that are remembered for each of them */
   readonly openSubjects: (plan: MapPlan, width: number) => Subjects;
   /** The statements of a triples map that its subjects alone do not decide on. */
@@ -180,7 +182,7 @@ export class MapProgram {
     this.#varies = rules.some(({ ends }) => ends !== undefined) || deferred.some(({ ends }) => !ends.constant);
     this.#texts = new Array(rules.length).fill(null);
     this.#statements = state.openStatements(plan);
-    const watched = !plan.unique && (deferred.some(({ ends }) => ends.constant) || rules.some((rule) => !rule.overlapping));
+    const watched = !state.isUnique(plan) && (deferred.some(({ ends }) => ends.constant) || rules.some((rule) => !rule.overlapping));
     this.#table = state.distinct && watched ? state.openSubjects(plan, slots) : undefined;
   }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { h1, hash } from '../../core/hash.ts';
 import { redact } from '../../core/redact.ts';
+import { uniqueMaps } from '../../plan/physical/keys.ts';
 import { isReified, type ScanPlan } from '../../plan/plan.ts';
 import type { OpenedScan } from '../../sources/source.ts';
 import { KeySet } from '../checks/key-set.ts';
@@ -60,7 +61,14 @@ export interface SharedTables extends Pick<RunState, 'seed' | 'overlapping' | 'o
  */
 export async function executeScans(
   request: RunRequest,
-  { plan, places, databases, functions, labels }: Pick<PreparedRun, 'plan' | 'places' | 'databases' | 'functions' | 'labels'>,
+  {
+    plan,
+    physical,
+    places,
+    databases,
+    functions,
+    labels,
+  }: Pick<PreparedRun, 'plan' | 'physical' | 'places' | 'databases' | 'functions' | 'labels'>,
   wanted: readonly SliceScan[],
   sink: StatementSink,
   hooks: RunHooks,
@@ -76,8 +84,10 @@ export async function executeScans(
   const openMultimap = () => new Multimap(budget, space, seed ^ 0x1b873593);
   const of = { distinct: request.distinct, seed, budget, subject: hooks.subject };
   const reified = isReified(plan) ? new ReifiedLines(of, space) : undefined;
+  const unique = uniqueMaps(physical);
   const state: RunState = {
     ...of,
+    isUnique: ({ index }) => unique.has(index),
     functions,
     datatypeCheck: request.datatypeCheck,
     onError: request.onError,

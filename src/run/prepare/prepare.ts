@@ -9,6 +9,8 @@ import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
 import { tablesOf } from '../../mapping/model/expressions.ts';
 import { allSourcesOf, type LogicalSource, type Mapping } from '../../mapping/model/model.ts';
 import { type CatalogueMetadata, NO_METADATA } from '../../plan/catalogue-metadata.ts';
+import { lower } from '../../plan/physical/lower.ts';
+import type { PhysicalPlan } from '../../plan/physical/nodes.ts';
 import { forDocuments, mapsOf, type Plan, type ScanPlan } from '../../plan/plan.ts';
 import { planMapping } from '../../plan/planning.ts';
 import type { Databases } from '../databases/databases.ts';
@@ -20,6 +22,8 @@ import { leftOutText, selectBound } from './selection.ts';
 
 export interface PreparedRun {
   readonly plan: Plan;
+  /** The plan, lowered with the keys of documents that are known: none, or those of `findKeys`. */
+  readonly physical: PhysicalPlan;
   /** The document of each scan; undefined for a database scan. */
   readonly places: readonly (DocumentPlace | undefined)[];
   /** undefined: the mapping reads no database. */
@@ -105,6 +109,7 @@ export async function prepareRun(
       .digest('hex');
     return {
       plan,
+      physical: loweredOf(plan, request.distinct),
       places,
       databases,
       warnings: [...warnings, ...(databases?.warnings ?? []), ...ofTables],
@@ -234,4 +239,14 @@ function planOf(mapping: Mapping, base: string, { onError, datatypeCheck, rdf }:
   const plan = known.get(key) ?? planMapping(mapping, base, NO_METADATA, { onError, datatypeCheck }, rdf === '1.2');
   known.set(key, plan);
   return plan;
+}
+
+/** Of cached plans, the nodes are made once. */
+const lowered = { distinct: new WeakMap<Plan, PhysicalPlan>(), all: new WeakMap<Plan, PhysicalPlan>() };
+
+function loweredOf(plan: Plan, distinct: boolean): PhysicalPlan {
+  const known = lowered[distinct ? 'distinct' : 'all'];
+  const physical = known.get(plan) ?? lower(plan, distinct);
+  known.set(plan, physical);
+  return physical;
 }

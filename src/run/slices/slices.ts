@@ -3,7 +3,6 @@
  * slices of one file can make the same statement; their subjects are compared (`distinct/`).
  */
 import { obstaclesOf } from '../../plan/physical/division.ts';
-import { lower } from '../../plan/physical/lower.ts';
 import type { Plan, ScanPlan } from '../../plan/plan.ts';
 import type { Databases } from '../databases/databases.ts';
 import { keysOf } from '../databases/keys.ts';
@@ -37,14 +36,13 @@ export interface CutRun {
  */
 export async function sliceRun(request: RunRequest, sizes: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined> {
   if (sizes.rows === 0 && !(await hasLargeInput(request, sizes.bytes, signal))) return undefined;
-  const { plan, places, databases, digest, close } = await prepareRun(request, signal);
+  const { plan, physical, places, databases, digest, close } = await prepareRun(request, signal);
   let open = true;
   const release = async (): Promise<void> => {
     if (open) await close();
     open = false;
   };
   try {
-    const physical = lower(plan, request.distinct);
     const scansOfSlices = await slicePlan(plan, async (scan, position, group) => {
       if (obstaclesOf(physical, group, 'workers').length > 0) return [];
       const { source } = scan;

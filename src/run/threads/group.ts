@@ -26,9 +26,6 @@ export class GroupTables {
   readonly sender: UndecidedSender;
   readonly #budget: MemoryBudget;
   readonly #tables: SharedTables;
-  readonly #index: number;
-  /** Those of the tables of triples maps, which are other objects in each plan, in the same order. */
-  readonly #numbers = new Map<MapPlan, number>();
   #joins: Shared['joins'];
   #space: SpillSpace | undefined;
 
@@ -44,15 +41,9 @@ export class GroupTables {
   ) {
     this.#budget = budget;
     this.sender = new UndecidedSender(send);
-    this.#index = index;
-    this.number(plan);
-    this.#tables = openTables(new SharedMemory(memory, budget), seed, this.#numbers, this.sender);
-  }
-
-  /** Has scans of the plan use the tables that those of an earlier one use. */
-  number(plan: Plan): void {
-    const maps = mapsOfScans(plan, plan.groups[this.#index] as readonly number[]);
-    for (const [i, map] of maps.entries()) this.#numbers.set(map, 1 + i * TABLES_OF_MAP);
+    const maps = mapsOfScans(plan, plan.groups[index] as readonly number[]);
+    const numbers = new Map(maps.map((map, i) => [map, 1 + i * TABLES_OF_MAP]));
+    this.#tables = openTables(new SharedMemory(memory, budget), seed, numbers, this.sender);
   }
 
   get shared(): Shared {

@@ -1,7 +1,7 @@
 /** In a thread: executes units of a run, one after the other. */
 import type { Plan } from '../../plan/plan.ts';
 import { type MemoryBudget, ReservedBudget } from '../distinct/distinct.ts';
-import { withKeys } from '../execute/file-keys.ts';
+import { withKeys } from '../execute/key-finder.ts';
 import type { StatementSink } from '../execute/outputs.ts';
 import { executeScans, type ScansResult } from '../execute/scans.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
@@ -20,7 +20,7 @@ export interface MapperOptions {
 export class Mapper {
   readonly #request: RunRequest;
   #prepared: PreparedRun;
-  #maps: Plan;
+  readonly #maps: Plan;
   readonly #options: MapperOptions;
   readonly #send: (message: FromMapper, transfer?: ArrayBuffer[]) => void;
   readonly #hooks: RunHooks;
@@ -54,10 +54,9 @@ export class Mapper {
   async receive(message: ToMapper): Promise<void> {
     switch (message.kind) {
       case 'keys':
-        // No two records of the document have the same key. So no record repeats a statement of one that was mapped before, with tables or without.
+        // Units that were mapped before this have compared subjects, those behind it do not. No two records of the document have the same key. So no
+        // record repeats a statement of one that was mapped before, with tables or without.
         this.#prepared = withKeys(this.#prepared, message.keys);
-        this.#maps = mapsAlone(this.#prepared.plan);
-        for (const tables of this.#groups.values()) tables.number(this.#maps);
         return;
       case 'forms':
         this.#sink = { forms: message.forms, write: (text, output) => this.#sender.write(text, output) };

@@ -2,7 +2,7 @@
 import type { FaultData } from '../../core/fault.ts';
 import type { Packed } from '../../core/secret.ts';
 import type { TextForm } from '../../sinks/sink.ts';
-import type { FoundKeys } from '../execute/file-keys.ts';
+import type { FoundKey } from '../execute/key-finder.ts';
 import type { ScansResult } from '../execute/scans.ts';
 import type { JoinReport, Progress, Rejection, RunRequest, SliceScan } from '../request.ts';
 
@@ -49,8 +49,8 @@ export interface BuiltSides {
 export type ToMapper =
   /** What the units behind this write: `StatementSink.forms`. */
   | { readonly kind: 'forms'; readonly forms: readonly (TextForm | undefined)[] }
-  /** What `findKeyedMaps` has found: units behind this compare no subjects where there is a key. */
-  | { readonly kind: 'keys'; readonly keys: FoundKeys }
+  /** What `findKeys` has found: units behind this have the plan that is lowered with these keys. */
+  | { readonly kind: 'keys'; readonly keys: readonly FoundKey[] }
   /** Fill the join indexes of a group. */
   | { readonly kind: 'build'; readonly group: SharedGroup }
   | { readonly kind: 'unit'; readonly unit: Unit }

@@ -10,7 +10,7 @@ import { addKept } from '../compile/output.ts';
 import { MemoryBudget, SharedBudget } from '../distinct/distinct.ts';
 import { SharedMemory } from '../distinct/shared.ts';
 import { spillName } from '../distinct/spill.ts';
-import type { FoundKeys } from '../execute/file-keys.ts';
+import type { FoundKey } from '../execute/key-finder.ts';
 import { type Outputs, openTexts } from '../execute/outputs.ts';
 import type { ScansResult } from '../execute/scans.ts';
 import { formatBefore } from '../prepare/documents/inputs.ts';
@@ -59,7 +59,7 @@ interface Queued extends GroupUnits {
 }
 
 /** Looks for keys in documents. */
-export type KeySearch = (signal: AbortSignal) => Promise<FoundKeys>;
+export type KeySearch = (signal: AbortSignal) => Promise<readonly FoundKey[]>;
 
 /** The caller ends them, whatever becomes of the run. */
 export class RunThreads {
@@ -140,14 +140,14 @@ export class RunThreads {
   }
 
   /**
-   * @param keys of `findKeyedMaps`, or what looks for them while threads map
+   * @param findKeys looks for keys while threads map
    * @throws Fault the first one of any thread
    */
-  async execute(keys: FoundKeys | KeySearch, outputs: Outputs): Promise<readonly ScansResult[]> {
+  async execute(findKeys: KeySearch, outputs: Outputs): Promise<readonly ScansResult[]> {
     this.#outputs = outputs;
     for (const thread of this.#threads) thread.send({ kind: 'forms', forms: outputs.forms });
     const stop = new LinkedAbort([this.#hooks.signal]);
-    const begun = this.#begin(keys, stop.signal);
+    const begun = this.#begin(findKeys, stop.signal);
     try {
       await this.#ended;
     } finally {
@@ -175,19 +175,15 @@ export class RunThreads {
     });
   }
 
-  async #begin(keys: FoundKeys | KeySearch, signal: AbortSignal): Promise<void> {
-    if (typeof keys !== 'function') this.#useKeys(keys);
-    const looked = typeof keys === 'function' ? keys(signal).then((found) => this.#useKeys(found)) : undefined;
-    this.#searchesKeys = looked !== undefined;
-    await Promise.all([looked?.catch(this.#reject), this.#supply().catch(this.#reject)]);
+  async #begin(findKeys: KeySearch, signal: AbortSignal): Promise<void> {
+    this.#searchesKeys = true;
+    const found = findKeys(signal).then((keys) => {
+      for (const thread of this.#threads) thread.send({ kind: 'keys', keys });
+      this.#searchesKeys = false;
+      this.#wake();
+    });
+    await Promise.all([found.catch(this.#reject), this.#supply().catch(this.#reject)]);
     if (this.#isDone) this.#resolve();
-  }
-
-  /** All threads rely on what was found from now on. */
-  #useKeys(keys: FoundKeys): void {
-    for (const thread of this.#threads) thread.send({ kind: 'keys', keys });
-    this.#searchesKeys = false;
-    this.#wake();
   }
 
   get #isDone(): boolean {

@@ -9,8 +9,7 @@ import { LinkedAbort } from '../../core/abort.ts';
 import { policyOf } from '../../mapping/model/model.ts';
 import type { Project } from '../../plan/algebra.ts';
 import { obstaclesOf } from '../../plan/physical/division.ts';
-import { lower } from '../../plan/physical/lower.ts';
-import type { PhysicalPlan, Provided } from '../../plan/physical/nodes.ts';
+import type { Provided } from '../../plan/physical/nodes.ts';
 import type { Plan, ScanPlan } from '../../plan/plan.ts';
 import { readerOf } from '../../sources/formats.ts';
 import type { InputState } from '../../storage/storage.ts';
@@ -127,7 +126,6 @@ class Divider {
   /** Scans that are being cut: each has its document open. */
   readonly #cutting: AsyncGenerator<SliceScan>[] = [];
   readonly #states = new Map<number, InputState | undefined>();
-  #lowered: PhysicalPlan | undefined;
 
   constructor(prepared: PreparedRun, request: RunRequest, signal: AbortSignal) {
     this.#prepared = prepared;
@@ -139,12 +137,6 @@ class Divider {
     return this.#prepared.plan;
   }
 
-  /** Of small runs, nothing is asked of it. */
-  get #physical(): PhysicalPlan {
-    this.#lowered ??= lower(this.#plan, this.#request.distinct);
-    return this.#lowered;
-  }
-
   async isLarge(): Promise<boolean> {
     let bytes = 0;
     for (const position of this.#plan.scans.keys()) bytes += await this.#sizeOf(position);
@@ -154,7 +146,7 @@ class Divider {
   /** Scans and slices of scans that several threads can execute, as documents are cut; undefined: the group stays whole. */
   async slicesOf(index: number): Promise<AsyncIterable<SliceScan> | undefined> {
     const group = this.#plan.groups[index] as readonly number[];
-    if (obstaclesOf(this.#physical, index, 'threads').length > 0 || !group.every((position) => this.#hasSnapshot(position)))
+    if (obstaclesOf(this.#prepared.physical, index, 'threads').length > 0 || !group.every((position) => this.#hasSnapshot(position)))
       return undefined;
     const builds = this.#buildsOf(group);
     if (builds.length > 0 && !(await this.#canBeBuilt(builds))) return undefined;
@@ -226,7 +218,7 @@ class Divider {
 
   /** Whether the keys and columns of a side are the same whenever they are made, by whichever thread. */
   #isSameWhenever(side: Project): boolean {
-    const { nodes, provided } = this.#physical;
+    const { nodes, provided } = this.#prepared.physical;
     const { deterministic, readsPosition } = provided[
       nodes.findIndex((node) => node.kind === 'project' && node.operator === side)
     ] as Provided;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { SharedBudget } from '../../../../src/run/distinct/distinct.ts';
-import { type FoundKeys, findKeyedMaps, NO_KEYS } from '../../../../src/run/execute/file-keys.ts';
+import { findKeys } from '../../../../src/run/execute/key-finder.ts';
 import { type PreparedRun, prepareRun } from '../../../../src/run/prepare/prepare.ts';
 import { Mapper } from '../../../../src/run/threads/mapper.ts';
 import type { FromMapper, Unit } from '../../../../src/run/threads/messages.ts';
@@ -53,7 +53,7 @@ async function mapped(ids: readonly string[], told: number, isFound: boolean): P
   const units: Unit[] = [];
   for (const group of division?.groups ?? []) for await (const unit of group.units) units.push(unit);
   expect(units.length).toBeGreaterThan(4);
-  const keys: FoundKeys = isFound ? await findKeyedMaps(own, request, never) : NO_KEYS;
+  const keys = isFound ? await findKeys(own, [{ position: 0, range: undefined }], request, never) : [];
   const buffer = SharedBudget.open();
   const statements: string[] = [];
   const open = async (): Promise<{ readonly mapper: Mapper; readonly prepared: PreparedRun }> => {
@@ -74,7 +74,7 @@ async function mapped(ids: readonly string[], told: number, isFound: boolean): P
   }
   for (const { prepared } of [...mappers, { prepared: own }]) await prepared.close();
   await division?.close();
-  return { statements: statements.sort(), keyed: keys.maps.length };
+  return { statements: statements.sort(), keyed: keys.length };
 }
 
 const distinct = (ids: readonly string[]): readonly string[] =>

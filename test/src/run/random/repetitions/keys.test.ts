@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
-import { findKeyedMaps } from '../../../../../src/run/execute/file-keys.ts';
+import { uniqueMaps } from '../../../../../src/plan/physical/keys.ts';
+import { findKeys, withKeys } from '../../../../../src/run/execute/key-finder.ts';
 import { prepareRun } from '../../../../../src/run/prepare/prepare.ts';
 import type { RunRequest } from '../../../../../src/run/request.ts';
 import { executeRun, sliceRun } from '../../../../../src/run/run.ts';
@@ -111,9 +112,9 @@ test('the same statements, each once, with and without keys', async () => {
       expect(await linesOf(request)).toEqual(expected);
       // Threads are told which triples maps have a key.
       if (i % 20 === 0) expect(await linesOf({ ...request, threads: 3, threadBytes: 100 })).toEqual(expected);
-      keyed[format] += (await keyedMapsOf(request)).length;
+      keyed[format] += await keyedMapsOf(request);
     }
-    expect(await keyedMapsOf(unlooked)).toEqual([]);
+    expect(await keyedMapsOf(unlooked)).toBe(0);
     if (i % 3 === 0)
       sliced += await compareSlices({ ...requestOf('csv'), inputs: [{ name: 'rows.csv', url: 'rows.csv' }], keyBytes: 0 }, expected);
   }
@@ -135,17 +136,21 @@ async function compareSlices(request: RunRequest, expected: readonly string[]): 
     const lines = await linesOf({ ...request, slice });
     expect(new Set(lines).size).toBe(lines.length);
     for (const line of lines) all.add(line);
-    keyed += (await keyedMapsOf({ ...request, slice })).length;
+    keyed += await keyedMapsOf({ ...request, slice });
   }
   await cut.release();
   expect([...all].sort()).toEqual(expected);
   return keyed;
 }
 
-async function keyedMapsOf(request: RunRequest): Promise<readonly number[]> {
+/** Number of triples maps that compare no subjects. */
+async function keyedMapsOf(request: RunRequest): Promise<number> {
   const prepared = await prepareRun(request, undefined);
   try {
-    return (await findKeyedMaps(prepared, request, new AbortController().signal)).maps;
+    const scans = request.slice?.scans ?? [{ position: 0, range: undefined }];
+    const keys = await findKeys(prepared, scans, request, new AbortController().signal);
+    expect(uniqueMaps(prepared.physical).size).toBe(0);
+    return uniqueMaps(withKeys(prepared, keys).physical).size;
   } finally {
     await prepared.close();
   }
@@ -170,7 +175,7 @@ describe('a large document of CSV, of which parts are read first', () => {
       spillDirectory: directory,
       keyBytes: 0,
     };
-    return (await keyedMapsOf(request)).length;
+    return keyedMapsOf(request);
   };
 
   test.each<[string, (i: number) => string, number]>([

@@ -1,0 +1,29 @@
+/** Keys of documents: what lowering asks of them, and what it is told. */
+import { type MapPlan, mapsOf, type Plan } from '../plan.ts';
+import type { EncodeNode, PhysicalPlan } from './nodes.ts';
+
+/** Whether a column is a key is asked where a `distinct` node would then not be needed. */
+export interface KeyQuestion {
+  /** Position among `Plan.scans`. */
+  readonly scan: number;
+  /** One that is a key suffices. */
+  readonly references: readonly string[];
+}
+
+/** @param physical the same plan, lowered */
+export function keyQuestions({ scans }: Plan, { nodes }: PhysicalPlan): readonly KeyQuestion[] {
+  const compared = new Set<MapPlan>(
+    nodes.flatMap((node) =>
+      node.kind === 'distinct' && node.by === 'subject' ? [(nodes[node.inputs[0] as number] as EncodeNode).map] : [],
+    ),
+  );
+  return scans.flatMap(({ iterations }, scan) =>
+    iterations
+      .flatMap(mapsOf)
+      .flatMap((map) => (compared.has(map) && map.keyReferences.length > 0 ? [{ scan, references: map.keyReferences }] : [])),
+  );
+}
+
+/** The triples maps, by `MapPlan.index`, of which a key is known. */
+export const uniqueMaps = ({ nodes }: PhysicalPlan): ReadonlySet<number> =>
+  new Set(nodes.flatMap((node) => (node.kind === 'encode' && node.proof !== undefined ? [node.map.index] : [])));
