@@ -111,6 +111,11 @@ export interface Provided {
   readonly partitioning: 'records' | 'whole';
   /** `input`: in the order of the records. */
   readonly order: 'input' | 'none';
+  /**
+   * What the first records of each scan give: the first rows, some of the rows, or also rows that all records would not give, as a left join does whose
+   * partner is not read.
+   */
+  readonly ofFirst: 'first' | 'some' | 'others';
   /** Whether a row depends on the position of its record in the document, which a part does not know. */
   readonly readsPosition: boolean;
   /** Whether the same records give the same rows whenever they are read. */

@@ -25,14 +25,16 @@ export function provides(node: Node, inputs: readonly Provided[]): Provided {
     case 'extend':
       return reading(first, leavesOfStep(node.operator), expressionsIn(node.operator.columns));
     case 'number':
-      return { ...first, partitioning: 'whole' };
+      // Below a join rows may be missing, and the others have other numbers.
+      return { ...first, partitioning: 'whole', ofFirst: first.ofFirst === 'first' ? 'first' : 'others' };
     case 'join': {
-      const { on, ordinal } = node.operator;
+      const { on, ordinal, type } = node.operator;
       const keys = on.map(({ left }) => left);
       const pairs = reading(first, keys.flatMap(leavesOf), keys);
       return {
         ...pairs,
         order: node.deferred ? 'none' : first.order,
+        ofFirst: type === 'left' || hasOthers(inputs) ? 'others' : 'some',
         deterministic: pairs.deterministic && inputs.every(({ deterministic }) => deterministic),
         unique: ordinal === undefined ? undefined : first.unique,
         ofDatabase: inputs.some(({ ofDatabase }) => ofDatabase),
@@ -56,8 +58,10 @@ export function provides(node: Node, inputs: readonly Provided[]): Provided {
       const expressions = expressionsOf({ kind: 'head', origin: collection.origin, collection });
       const statements = reading(first, leavesOfCollect(node.collect), expressions);
       const partitioning = spansRows(collection) ? 'whole' : statements.partitioning;
+      // A collection with fewer members is another one.
+      const ofFirst = spansRows(collection) || inputs.length > 1 ? 'others' : statements.ofFirst;
       // Nodes of lists and numbers of members are of one collection: see `findOverlaps`.
-      return { ...statements, partitioning, unique: 'distinct', subjectTellsRow: node.map.identifiesRow, position: undefined };
+      return { ...statements, partitioning, ofFirst, unique: 'distinct', subjectTellsRow: node.map.identifiesRow, position: undefined };
     }
     case 'distinct':
       return { ...merged(inputs), unique: 'distinct' };
@@ -128,6 +132,7 @@ const NOTHING: Required = { together: undefined, ordered: false, complete: false
 const RECORDS: Provided = {
   partitioning: 'records',
   order: 'input',
+  ofFirst: 'first',
   readsPosition: false,
   deterministic: true,
   unique: 'position',
@@ -150,6 +155,7 @@ function merged(inputs: readonly Provided[]): Provided {
   return {
     partitioning: inputs.every(({ partitioning }) => partitioning === 'records') ? 'records' : 'whole',
     order: 'none',
+    ofFirst: hasOthers(inputs) ? 'others' : 'some',
     readsPosition: inputs.some(({ readsPosition }) => readsPosition),
     deterministic: inputs.every(({ deterministic }) => deterministic),
     unique: undefined,
@@ -158,6 +164,8 @@ function merged(inputs: readonly Provided[]): Provided {
     position: undefined,
   };
 }
+
+const hasOthers = (inputs: readonly Provided[]): boolean => inputs.some(({ ofFirst }) => ofFirst === 'others');
 
 const expressionsIn = (cells: readonly { readonly value: Expression | Term }[]): readonly Expression[] =>
   cells.flatMap(({ value }) => (isTerm(value) ? expressionsOf(value) : [value]));

@@ -15,7 +15,7 @@ import type { JoinCount } from '../join/counts.ts';
 import type { Multimap } from '../join/join.ts';
 import type { RunRequest } from '../request.ts';
 import { nestedIn, Pipeline, type RecordAccess } from './pipeline.ts';
-import { holdsForFirst, pairsOnly } from './preview.ts';
+import type { FirstRecords } from './preview.ts';
 import { positionValue } from './steps.ts';
 import type { TextFormats } from './text-formats.ts';
 
@@ -38,7 +38,7 @@ export interface Consumers {
 export interface Fed {
   readonly pipeline: Pipeline;
   readonly consumers: readonly Consumer[];
-  /** See `pairsOnly`. */
+  /** See `FirstRecords.goesOn`. */
   readonly pairs: boolean;
 }
 
@@ -55,17 +55,19 @@ export interface OpenedDocument extends Pick<OpenedScan, 'name' | 'scan' | 'type
 export interface RunContext {
   readonly request: RunRequest;
   readonly plan: Plan;
+  readonly first: FirstRecords;
   readonly state: RunState;
   readonly startedAt: number;
 }
 
 /** Compiles what an iteration of a scan feeds. @param index of the iteration in its scan */
 export function compileConsumers(
-  { scan: operator, namesRows, pipelines }: IterationPlan,
+  iteration: IterationPlan,
   index: number,
   { name, scan, typed, labels, part, texts, document }: OpenedDocument,
-  { request, plan: whole, state, startedAt }: RunContext,
+  { request, plan: whole, first, state, startedAt }: RunContext,
 ): Consumers {
+  const { scan: operator, namesRows, pipelines } = iteration;
   const known = new Map<string, ValuesOf>();
   const batch: Consumers['batch'] = { records: [], first: 0, identityOf: undefined };
   const identity = (position: number): string => identityText(batch.identityOf?.(position) ?? position);
@@ -104,14 +106,18 @@ export function compileConsumers(
     texts: ({ items }) => texts.get(items.of === 'records' ? items.formulation : undefined) as TextFormat,
   };
   const { joins, checks } = whole;
-  const isChecked = (check: number): boolean => request.firstRecords === undefined || holdsForFirst(checks[check] as Check);
+  const isChecked = (check: number): boolean => first.tells(checks[check] as Check);
   const records: Consumer[] = [];
   const others: Fed[] = [];
   for (const plan of pipelines) {
     if (plan.steps.length > 0) {
       const pipeline = new Pipeline(plan, access, whole, state);
       const checks = pipeline.checks.filter((_, at) => isChecked(plan.checks[at] as number));
-      others.push({ pipeline, consumers: consumersOf(pipeline.programs, pipeline.buildSides, checks), pairs: pairsOnly(plan) });
+      others.push({
+        pipeline,
+        consumers: consumersOf(pipeline.programs, pipeline.buildSides, checks),
+        pairs: first.goesOn(plan, iteration),
+      });
       continue;
     }
     const programs = plan.maps.map((map) => new MapProgram(map, access, state));

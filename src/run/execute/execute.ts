@@ -19,7 +19,7 @@ import type { JoinReport, RunHooks, RunReport, RunRequest } from '../request.ts'
 import { type Consumer, type Consumers, compileConsumers, type Fed, fill, isReportedElsewhere, joinsOf, programsOf } from './consumers.ts';
 import type { StatementSink } from './outputs.ts';
 import type { Pipeline } from './pipeline.ts';
-import { before, recordsRead } from './preview.ts';
+import { before, type FirstRecords } from './preview.ts';
 import type { ReifiedLines } from './reified-lines.ts';
 import type { JoinStep } from './steps.ts';
 import { openTextFormats } from './text-formats.ts';
@@ -82,6 +82,7 @@ export class Execution {
   readonly #hooks: RunHooks;
   readonly #signal: AbortSignal;
   readonly #maxRecords: number;
+  readonly #first: FirstRecords;
   /** Records of each iteration that triples maps have. */
   readonly #firstRecords: number;
   readonly #limitsStatements: boolean;
@@ -113,6 +114,7 @@ export class Execution {
   constructor(
     request: RunRequest,
     plan: Plan,
+    first: FirstRecords,
     state: RunState,
     numberings: readonly Numbering[],
     spill: Spill,
@@ -130,7 +132,8 @@ export class Execution {
     this.#hooks = hooks;
     this.#signal = hooks.signal ?? new AbortController().signal;
     this.#maxRecords = boundOf(request.limits.records);
-    this.#firstRecords = request.firstRecords ?? Number.POSITIVE_INFINITY;
+    this.#first = first;
+    this.#firstRecords = first.count;
     this.#limitsStatements = request.limits.statements > 0;
     this.#startedAt = request.startedAt ?? Date.now();
   }
@@ -155,14 +158,14 @@ export class Execution {
     try {
       const texts = await openTextFormats(plan, name, this.#request);
       const opened = { name, scan, typed, labels, part, texts, document: plan.document };
-      const context = { request: this.#request, plan: this.#plan, state: this.#state, startedAt: this.#startedAt };
+      const context = { request: this.#request, plan: this.#plan, first: this.#first, state: this.#state, startedAt: this.#startedAt };
       const consumers = plan.iterations.map((iteration, index) => compileConsumers(iteration, index, opened, context));
       for (const program of consumers.flatMap(programsOf)) {
         program.scan = this.#scans;
         this.programs.push(program);
       }
       this.#joined.push(consumers);
-      const wanted = plan.iterations.map((iteration) => recordsRead(iteration, this.#firstRecords));
+      const wanted = plan.iterations.map((iteration) => this.#first.read(iteration));
       const open = new Set(wanted.keys());
       for await (const batch of batches?.() ?? scan.batches(this.#signal)) {
         const consumer = consumers[batch.iteration];

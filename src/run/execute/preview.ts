@@ -3,11 +3,13 @@
  *
  * Triples maps have the first records alone. As parents of joins, and as right sides of the joins of views, more records are read, since the
  * first children would find no partner among the first parents. All promises that the plan rests on (keys, disjoint rules) hold for some of
- * the records as they hold for all.
+ * the records as they hold for all. What the first records tell of all of them, the nodes of the physical plan say.
  */
 
 import { LinkedAbort } from '../../core/abort.ts';
-import type { Check } from '../../plan/algebra.ts';
+import type { Check, Operator } from '../../plan/algebra.ts';
+import type { Node, PhysicalPlan } from '../../plan/physical/nodes.ts';
+import { requires } from '../../plan/physical/properties.ts';
 import type { IterationPlan, PipelinePlan } from '../../plan/plan.ts';
 import type { Batch, NestedRecords, OpenedScan, Scan } from '../../sources/source.ts';
 import type { ScanLimit } from '../request.ts';
@@ -15,20 +17,49 @@ import type { ScanLimit } from '../request.ts';
 /** Records that are read as parents of joins, where a preview has fewer. */
 export const PARENT_RECORDS = 10_000;
 
-/** How many records of an iteration are read. @param first see `RunRequest.firstRecords` */
-export function recordsRead({ pipelines }: Pick<IterationPlan, 'pipelines'>, first: number): number {
-  return pipelines.some((pipeline) => pairsOnly(pipeline)) ? Math.max(first, PARENT_RECORDS) : first;
+/** What a run of the first records reads and checks. */
+export class FirstRecords {
+  /** See `RunRequest.firstRecords`; infinite: all records. */
+  readonly count: number;
+  /** Rows that a join needs complete. */
+  readonly #complete: ReadonlySet<Operator>;
+  /** Checks that some records break only if all do. */
+  readonly #checks: ReadonlySet<Check>;
+
+  constructor({ nodes, provided }: PhysicalPlan, count = Number.POSITIVE_INFINITY) {
+    this.count = count;
+    const isBounded = count < Number.POSITIVE_INFINITY;
+    this.#complete = new Set(isBounded ? nodes.flatMap((node) => completeInputs(node, nodes)) : []);
+    this.#checks = new Set(
+      nodes.flatMap((node, id) => (node.kind === 'check' && (!isBounded || provided[id]?.ofFirst !== 'others') ? [node.check] : [])),
+    );
+  }
+
+  /** How many records of an iteration are read. */
+  read(iteration: IterationPlan): number {
+    return iteration.pipelines.some((pipeline) => this.goesOn(pipeline, iteration)) ? Math.max(this.count, PARENT_RECORDS) : this.count;
+  }
+
+  /**
+   * Whether records beyond the first ones go through a pipeline, for the joins that it fills. Rows that wait for a join do not know which
+   * record they come of, so such a pipeline has the first records alone if triples maps read its rows, too.
+   */
+  goesOn({ steps, maps }: PipelinePlan, { scan }: IterationPlan): boolean {
+    const rows = steps.at(-1)?.operator ?? scan;
+    return this.#complete.has(rows) && (maps.length === 0 || !steps.some(({ kind }) => kind === 'join'));
+  }
+
+  tells(check: Check): boolean {
+    return this.#checks.has(check);
+  }
 }
 
-/**
- * Whether records beyond the first ones go through a pipeline, for the joins that it fills. Rows that wait for a join do not know which
- * record they come of, so such a pipeline has the first records alone if triples maps read its rows, too.
- */
-export const pairsOnly = ({ buildSides, steps, maps }: PipelinePlan): boolean =>
-  buildSides.length > 0 && (maps.length === 0 || !steps.some(({ kind }) => kind === 'join'));
-
-/** Whether some of the records tell what all of them would: a counterpart may stand among those that are not read. */
-export const holdsForFirst = ({ kind }: Check): boolean => kind !== 'inclusion';
+/** The rows that a node needs complete: those of build sides. */
+const completeInputs = (node: Node, nodes: readonly Node[]): readonly Operator[] =>
+  requires(node).flatMap(({ complete }, port) => {
+    const input = nodes[node.inputs[port] as number];
+    return complete && input?.kind === 'project' ? [input.operator.input] : [];
+  });
 
 /** The records of a batch that stand before `end`. */
 export function before(end: number, batch: Batch): Batch {

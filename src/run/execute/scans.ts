@@ -22,7 +22,7 @@ import { reportsOf } from '../report.ts';
 import type { ByteSlice, KeyRange, RunHooks, RunReport, RunRequest, SliceScan } from '../request.ts';
 import { Execution } from './execute.ts';
 import { openTexts, type StatementSink } from './outputs.ts';
-import { inTime, recordsRead } from './preview.ts';
+import { FirstRecords, inTime } from './preview.ts';
 import { ReifiedLines } from './reified-lines.ts';
 
 const NEVER = new AbortController().signal;
@@ -110,7 +110,8 @@ export async function executeScans(
     ({ mark }) => new Numbering(space, budget, labels.values, labelSeed(mark + labels.values), seed ^ 0x68e31da4),
   );
   const collected: CollectState = { ...state, space, numberings };
-  const execution = new Execution(request, plan, state, numberings, { space, lines, subjects }, reified, sink, hooks);
+  const first = new FirstRecords(physical, request.firstRecords);
+  const execution = new Execution(request, plan, first, state, numberings, { space, lines, subjects }, reified, sink, hooks);
   const limit = hooks.limit && {
     ...hooks.limit,
     late: (input: string): void => {
@@ -127,7 +128,7 @@ export async function executeScans(
       const open = (signal: AbortSignal): OpenedScan | Promise<OpenedScan> =>
         source.kind === 'file'
           ? openFileScan(scan, source, place, request, signal, range as ByteSlice | undefined, spill)
-          : (databases as Databases).openScan(scan, source, range as KeyRange | undefined, rowsOf(scan, request.firstRecords));
+          : (databases as Databases).openScan(scan, source, range as KeyRange | undefined, rowsOf(scan, first));
       const name = source.kind === 'file' ? redact(place.url) : 'the database';
       limit?.step?.(`reading ${name}`);
       await execution.scan(
@@ -159,5 +160,5 @@ const stateOf = (
 });
 
 /** Rows to ask a database for: one more than are read tells whether there are more. */
-const rowsOf = ({ iterations }: ScanPlan, first: number | undefined): number | undefined =>
-  first === undefined ? undefined : Math.max(...iterations.map((iteration) => recordsRead(iteration, first))) + 1;
+const rowsOf = ({ iterations }: ScanPlan, first: FirstRecords): number | undefined =>
+  first.count < Number.POSITIVE_INFINITY ? Math.max(...iterations.map((iteration) => first.read(iteration))) + 1 : undefined;

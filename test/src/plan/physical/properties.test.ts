@@ -22,7 +22,7 @@ async function read(text: string, base: string): Promise<Mapping> {
 }
 
 /** How often each claim was compared with rows. */
-const compared = { divisible: 0, repeatable: 0, distinct: 0, catalogue: 0, found: 0, pairs: 0, subjects: 0 };
+const compared = { divisible: 0, repeatable: 0, distinct: 0, catalogue: 0, found: 0, pairs: 0, first: 0, some: 0, subjects: 0 };
 
 /** The rows of a node, as texts. `position` is left out where it is that of a part. */
 function rowsOf(plan: PhysicalPlan, node: Node, data: Data, builds: Data, isPart: boolean): readonly string[] | undefined {
@@ -100,7 +100,9 @@ function attack(mapping: Mapping, base: string, facts: CatalogueMetadata, of: Da
   const plan = lower(layout, true, keysOfDocuments(layout, data));
   expect(structuredClone(plan)).toEqual(plan);
   for (const [id, node] of plan.nodes.entries()) {
-    const { partitioning, readsPosition, deterministic, unique, subjectTellsRow } = plan.provided[id] as PhysicalPlan['provided'][number];
+    const { partitioning, ofFirst, readsPosition, deterministic, unique, subjectTellsRow } = plan.provided[
+      id
+    ] as PhysicalPlan['provided'][number];
     const rows = rowsOf(plan, node, data, data, false);
     if (rows === undefined) continue;
     const where = `${id + 1} ${node.kind}`;
@@ -124,6 +126,15 @@ function attack(mapping: Mapping, base: string, facts: CatalogueMetadata, of: Da
           expect({ where, subject, row: children.get(subject) ?? row }).toEqual({ where, subject, row });
           children.set(subject, row);
         }
+    }
+    if (ofFirst !== 'others' && deterministic) {
+      compared[ofFirst]++;
+      const counts = new Map<Scan, number>();
+      const first = { ...data, records: (scan: Scan) => data.records(scan).slice(0, countOf(counts, scan, random, data)) };
+      const found = rowsOf(plan, node, first, first, false) ?? [];
+      expect({ where, others: found.filter((row) => !rows.includes(row)) }).toEqual({ where, others: [] });
+      if (ofFirst === 'first' && node.kind !== 'encode' && node.kind !== 'project')
+        expect({ where, rows: found }).toEqual({ where, rows: rows.slice(0, found.length) });
     }
     if (partitioning === 'records' && !readsPosition && deterministic) {
       compared.divisible++;
@@ -163,6 +174,13 @@ const keysOfDocuments = ({ scans }: Plan, data: Data): readonly DocumentKey[] =>
       }),
     ),
   );
+
+/** How many records of a scan are read. */
+function countOf(counts: Map<Scan, number>, scan: Scan, random: Random, data: Data): number {
+  const count = counts.get(scan) ?? random.between(0, data.records(scan).length);
+  counts.set(scan, count);
+  return count;
+}
 
 /** Records with one value in each column, and another one in that of the key. */
 function withKey(data: Data, key: 'a' | 'b'): Data {

@@ -135,16 +135,21 @@ describe('a large document', () => {
   });
 });
 
-test('what views promise of counterparts is not told by the first records', async () => {
+test.each([
+  ['counterparts', '[ a rml:InclusionAnnotation ; rml:onFields ( "b" ) ; rml:targetView <#b> ; rml:targetFields ( "id" ) ]'],
+  ['fields of a left join', '[ a rml:NotNullAnnotation ; rml:onFields ( "name" ) ]'],
+])('what views promise of %s is not told by the first records', async (_, annotation) => {
   writeFileSync(join(directory, 'a.csv'), 'id,b\n1,30000\n2,2\n');
-  writeFileSync(join(directory, 'b.csv'), `id\n${Array.from({ length: 30_001 }, (_, i) => `${i}\n`).join('')}`);
+  writeFileSync(join(directory, 'b.csv'), `id,name\n${Array.from({ length: 30_001 }, (_, i) => `${i},n${i}\n`).join('')}`);
   const view = (name: string, more: string, fields: readonly string[]) =>
     `<#${name}> rml:viewOn [ ${fileSource(`${name}.csv`, 'CSV')} ] ; ${fields.map((field) => `rml:field [ rml:fieldName "${field}" ; rml:reference "${field}" ] ;`).join('')} ${more} .`;
+  const joined =
+    'rml:leftJoin [ rml:parentLogicalView <#b> ; rml:joinCondition [ rml:child "b" ; rml:parent "id" ] ; rml:field [ rml:fieldName "name" ; rml:reference "name" ] ]';
   const mapping = write(
     'promise.ttl',
     `@prefix rml: <http://w3id.org/rml/> .
-${view('b', 'a rml:LogicalView', ['id'])}
-${view('a', 'a rml:LogicalView ; rml:structuralAnnotation [ a rml:InclusionAnnotation ; rml:onFields ( "b" ) ; rml:targetView <#b> ; rml:targetFields ( "id" ) ]', ['id', 'b'])}
+${view('b', 'a rml:LogicalView', ['id', 'name'])}
+${view('a', `a rml:LogicalView ; rml:structuralAnnotation ${annotation} ; ${joined}`, ['id', 'b'])}
 <#A> rml:logicalSource <#a> ; rml:subjectMap [ rml:template "http://e/{id}" ; rml:class <http://e/A> ] .`,
   );
   expect((await preview(mapping, {})).lines).toHaveLength(2);
