@@ -1,10 +1,23 @@
 /** The report on each triples map of a run, including why it made no statement. */
-import { describeFault, Fault, type FaultData, type FaultPlace } from '../core/fault.ts';
+import { describeFault, Fault, type FaultPlace } from '../core/fault.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { MapInfo, Project } from '../plan/algebra.ts';
 import { describeDatabaseRows } from '../plan/explain.ts';
 import { mapsOf, type Plan } from '../plan/plan.ts';
-import type { ErrorPolicy, Flaw, RunReport, TriplesMapReport } from './request.ts';
+import type { ErrorPolicy, Flaw, Progress, RunReport, TriplesMapReport } from './request.ts';
+
+/** What a part of a run has done: a slice, or the scans of a thread. */
+export type PartReport = Omit<RunReport, 'bytesWritten' | 'seconds' | 'targets' | 'cut' | 'mappings'>;
+
+export function sumOfProgress(all: readonly Progress[]): Progress {
+  const sum = { records: 0, quads: 0, bytesRead: 0 };
+  for (const { records, quads, bytesRead } of all) {
+    sum.records += records;
+    sum.quads += quads;
+    sum.bytesRead += bytesRead;
+  }
+  return sum;
+}
 
 /** What a program of a triples map counted, and knows of its records. */
 export interface MappedRecords {
@@ -196,48 +209,8 @@ export const flawWarnings = (flaws: readonly Flaw[]): readonly string[] =>
     return `${count} invalid ${count === 1 ? 'object was' : 'objects were'} left out with ${count === 1 ? 'its statement' : 'their statements'}; the first: ${fault}`;
   });
 
-const MAX_WARNINGS = 50;
-
 /** A warning without the line and the record at its end, which a slice counts from its own beginning. */
 export const withoutPosition = (warning: string): string => warning.replace(/(?:, (?:line|record) \d+)+\)$/, ')');
-
-/** The warnings of slices, each once, with the first position: each of many slices may have its own. */
-export function limitWarnings(warnings: readonly string[]): readonly string[] {
-  const seen = new Map<string, string>();
-  for (const warning of warnings) if (!seen.has(withoutPosition(warning))) seen.set(withoutPosition(warning), warning);
-  const all = [...seen.values()];
-  return all.length <= MAX_WARNINGS ? all : [...all.slice(0, MAX_WARNINGS), `… and ${all.length - MAX_WARNINGS} more warnings`];
-}
-
-/** Faults that hold for a document if they hold for each of its slices. @param slices what slices of one or several documents have found */
-export function commonFaults(slices: readonly (RunReport['unmatched'] | null)[]): readonly Fault[] {
-  const byScan = new Map<number, readonly FaultData[]>();
-  for (const unmatched of slices) {
-    // JSON has no undefined.
-    if (unmatched == null) continue;
-    const { scan, faults } = unmatched;
-    const texts = new Set(faults.map(({ place }) => JSON.stringify(place)));
-    byScan.set(scan, byScan.get(scan)?.filter(({ place }) => texts.has(JSON.stringify(place))) ?? faults);
-  }
-  return [...byScan.values()].flat().map(Fault.from);
-}
-
-/** The reports of slices, one for each triples map. */
-export function mergeMaps(all: readonly TriplesMapReport[]): readonly TriplesMapReport[] {
-  const merged = new Map<string, TriplesMapReport>();
-  for (const map of all) {
-    const before = merged.get(map.id);
-    merged.set(map.id, before === undefined ? map : addMaps(before, map));
-  }
-  return [...merged.values()];
-}
-
-/** The reason why a map produced nothing is taken from the slice with the most records. */
-function addMaps(a: TriplesMapReport, b: TriplesMapReport): TriplesMapReport {
-  const quads = a.quads + b.quads;
-  const empty = a.records >= b.records ? a.empty : b.empty;
-  return { ...a, records: a.records + b.records, quads, rejected: a.rejected + b.rejected, empty: quads > 0 ? undefined : empty };
-}
 
 // ---------------------------------------------------------------- so few warnings that a person reads them
 

@@ -7,19 +7,11 @@ import type { QuadSink } from '../sinks/sink.ts';
 import { type FoundKey, findKeys, withKeys } from './execute/key-finder.ts';
 import { openOutputs } from './execute/outputs.ts';
 import { executeScans, type ScansResult } from './execute/scans.ts';
-import { incompleteJoins, joinWarnings, mergeJoins } from './join/reports.ts';
 import { prepareInTime } from './prepare/in-time.ts';
 import type { PreparedRun } from './prepare/prepare.ts';
-import { countRepeated, flawWarnings, mergeFlaws, mergeMaps } from './report.ts';
-import {
-  type JoinReport,
-  type RunHooks,
-  type RunReport,
-  type RunRequest,
-  type SliceScan,
-  TABLE_SHARE,
-  type TargetReport,
-} from './request.ts';
+import type { PartReport } from './report.ts';
+import { type RunHooks, type RunReport, type RunRequest, type SliceScan, TABLE_SHARE, type TargetReport } from './request.ts';
+import { mergeReports } from './slices/merge-reports.ts';
 import { type RunThreads, startThreads } from './threads/threads.ts';
 
 export { sliceRun } from './slices/slices.ts';
@@ -59,47 +51,34 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
     const look = (signal: AbortSignal): Promise<readonly FoundKey[]> => findKeys(prepared, wanted, request, signal);
     const keys = threads?.mapsMeanwhile ? undefined : await look(hooks.signal ?? new AbortController().signal);
     const outputs = await openOutputs(sink, prepared.plan.targets, hooks);
-    const results =
+    const { parts, unmatched } =
       threads === undefined
-        ? [await executeScans(request, withKeys(prepared, keys ?? []), wanted, outputs, hooks)]
+        ? { parts: [await executeScans(request, withKeys(prepared, keys ?? []), wanted, outputs, hooks)], unmatched: [] }
         : await threads.execute(keys === undefined ? look : async () => keys, outputs);
-    const sum = (of: (result: ScansResult) => number): number => results.reduce((total, result) => total + of(result), 0);
     const targets = prepared.plan.targets.map(
       ({ id, path, origin }, i): TargetReport => ({
         id,
         path,
         origin: formatOrigin(origin),
-        quads: sum(({ statements }) => statements[i + 1] as number),
+        quads: parts.reduce((sum, { statements }) => sum + (statements[i + 1] as number), 0),
       }),
     );
-    const flaws = results.flatMap((result) => result.flaws ?? []);
-    const counts = { records: sum((result) => result.records), quads: sum((result) => result.quads) };
+    const { statements: _, cut, ...part } = parts[0] as ScansResult;
+    const { warnings } = prepared;
+    const report: PartReport =
+      slice === undefined
+        ? mergeReports(parts, { onError: request.onError, warnings, unmatched })
+        : // Other slices may have other rows, and find the same.
+          { ...part, warnings: [...warnings, ...part.warnings] };
     // The limits of the run apply to each thread.
-    checkCounts(request.limits, counts);
-    const joins = mergeJoins(results.flatMap((result) => result.joins ?? []));
+    checkCounts(request.limits, report);
     return {
-      ...counts,
-      rejected: sum((result) => result.rejected),
-      bytesRead: sum((result) => result.bytesRead),
+      ...report,
       bytesWritten: outputs.bytes,
-      bytesSpilled: sum((result) => result.bytesSpilled ?? 0),
       seconds: (performance.now() - started) / 1000,
-      triplesMaps: mergeMaps(results.flatMap((result) => result.triplesMaps)),
-      ...joinsIn(slice === undefined ? incompleteJoins(joins) : joins),
       ...(targets.length === 0 ? {} : { targets }),
-      warnings:
-        slice === undefined
-          ? countRepeated([
-              ...prepared.warnings,
-              ...results.flatMap((result) => result.warnings),
-              ...joinWarnings(joins),
-              ...flawWarnings(flaws),
-            ])
-          : // Other slices may have other rows, and find the same.
-            [...prepared.warnings, ...results.flatMap((result) => result.warnings)],
-      ...(request.firstRecords === undefined ? {} : { cut: [...new Set(results.flatMap((result) => result.cut ?? []))] }),
-      ...(flaws.length === 0 ? {} : { flaws: mergeFlaws(flaws) }),
-      unmatched: results.find((result) => result.unmatched !== undefined)?.unmatched,
+      // One thread alone.
+      ...(request.firstRecords === undefined ? {} : { cut: cut ?? [] }),
       mappings: prepared.documents,
     };
   } finally {
@@ -107,8 +86,6 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
     await prepared.close();
   }
 }
-
-const joinsIn = (joins: readonly JoinReport[]): Pick<RunReport, 'joins'> => (joins.length === 0 ? {} : { joins });
 
 /** undefined: this thread executes the run. */
 async function threadsOf(request: RunRequest, prepared: PreparedRun, hooks: RunHooks): Promise<RunThreads | undefined> {

@@ -216,7 +216,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       join: 'indexes of parents, and joins that wait',
       collect: 'lists and containers: of a row, and of many rows',
       'prepare/documents/pages': 'Web APIs that give their records page by page',
-      slices: 'cutting one run for several workers or threads',
+      slices: 'cutting one run for several workers or threads, and one report of all parts',
       threads: 'one run in several threads: who does what, shared tables, and what comes back',
     },
     uses: [

@@ -13,11 +13,11 @@ import { VERSION } from '../../src/config/version.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { createLogger, METRICS, metricsText, quietLogger } from '../../src/core/telemetry/observe.ts';
-import type { RunReport } from '../../src/run/request.ts';
+import type { PartReport } from '../../src/run/report.ts';
+import { mergeReports } from '../../src/run/slices/merge-reports.ts';
 import { USUAL_S3_ACCESS } from '../../src/storage/s3-access.ts';
 import { taskOf } from '../../workers/jobs/task.ts';
 import { outputPlace, removeAll, removeAttempt, removeEarlier, removeEarlierSpills, removeSpills } from '../../workers/output/output.ts';
-import { mergeReports } from '../../workers/output/publish.ts';
 import type { Task } from '../../workers/task.ts';
 import { type PoolOptions, ThreadPool } from '../../workers/threads/pool.ts';
 import { closeAfterEach } from '../support/closing.ts';
@@ -300,26 +300,21 @@ describe('files of a run', () => {
 });
 
 describe('the report of a sliced run', () => {
-  const report = (more: Partial<RunReport>): { readonly report: RunReport } => ({
-    report: {
-      records: 1,
-      quads: 2,
-      rejected: 3,
-      bytesRead: 4,
-      bytesWritten: 5,
-      seconds: 6,
-      triplesMaps: [],
-      warnings: [],
-      mappings: [{ url: 'm', sha256: 's' }],
-      ...more,
-    },
+  const report = (more: Partial<PartReport>): PartReport => ({
+    records: 1,
+    quads: 2,
+    rejected: 3,
+    bytesRead: 4,
+    triplesMaps: [],
+    warnings: [],
+    ...more,
   });
+  const whole = { onError: undefined };
   const map = { id: 'a', name: 'A', origin: 'm:1:1', records: 1, quads: 1, rejected: 0, empty: undefined };
 
   test('adds up those of its slices, and lists each warning once', () => {
-    const sum = mergeReports([report({ warnings: ['w', 'x'] }), report({ warnings: ['w'] })], 7);
-    expect(sum).toMatchObject({ records: 2, quads: 4, rejected: 6, bytesRead: 8, bytesWritten: 10, seconds: 7, warnings: ['w', 'x'] });
-    expect(sum.mappings).toEqual([{ url: 'm', sha256: 's' }]);
+    const sum = mergeReports([report({ warnings: ['w', 'x'] }), report({ warnings: ['w'] })], whole);
+    expect(sum).toMatchObject({ records: 2, quads: 4, rejected: 6, bytesRead: 8, warnings: ['w', 'x'] });
   });
 
   test('adds up joins, and warns of one only if no slice has found a partner', () => {
@@ -328,10 +323,10 @@ describe('the report of a sliced run', () => {
     const none = { ...join, ...keys, withoutPartner: 4, found: false };
     const some = { ...join, childKeys: ['"2"', '"3"', '"4"'], parentKeys: ['"8"', '"9"'] };
     const all = { ...join, id: 'k', withoutPartner: 0, childKeys: [], parentKeys: [] };
-    const { joins, warnings } = mergeReports([report({ joins: [none, all] }), report({ joins: [some] }), report({})], 1);
+    const { joins, warnings } = mergeReports([report({ joins: [none, all] }), report({ joins: [some] }), report({})], whole);
     const sum = { rows: 8, withoutPartner: 6, found: true, childKeys: ['"1"', '"2"', '"3"'], parentKeys: ['"8"', '"9"'] };
     expect([joins, warnings]).toEqual([[{ ...join, ...sum }], []]);
-    expect(mergeReports([report({ joins: [none] }), report({ joins: [none] })], 1).warnings).toEqual([
+    expect(mergeReports([report({ joins: [none] }), report({ joins: [none] })], whole).warnings).toEqual([
       'm:2:3: none of the 8 rows of A found a partner in B by a = b: A has "1", "2", B has "8". Check the references of the join condition',
     ]);
   });
@@ -345,7 +340,7 @@ describe('the report of a sliced run', () => {
     const other = { ...map, id: 'b' };
     const { triplesMaps } = mergeReports(
       [none, some, other].map((one) => report({ triplesMaps: [one] })),
-      1,
+      whole,
     );
     expect(triplesMaps).toEqual([{ ...map, records: 5, quads, empty }, other]);
   });

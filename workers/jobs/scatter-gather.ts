@@ -14,6 +14,7 @@ import { decodeFault } from '../../queues/runs/outcome.ts';
 import { atMost, LinkedAbort } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { checkCounts } from '../../src/core/limits.ts';
+import { sumOfProgress } from '../../src/run/report.ts';
 import type { Progress, RunSlice } from '../../src/run/request.ts';
 import { removeAttempt } from '../output/output.ts';
 import type { Task } from '../task.ts';
@@ -139,7 +140,7 @@ export class ScatterGather {
       if (waiting.length === pending.length) throw decodeFault(waiting[0]?.failedReason);
       pending = pending.filter((i) => !results.has(i));
       this.checkRejected([...results.values()]);
-      const sum = sumUp([...this.ids.keys()].flatMap((i) => results.get(i)?.report ?? progress.get(i) ?? []));
+      const sum = sumOfProgress([...this.ids.keys()].flatMap((i) => results.get(i)?.report ?? progress.get(i) ?? []));
       // Slices of files may produce the same statement, so only the published total is known.
       const quads = this.job.data.service === 'sql-transformer' ? sum.quads : 0;
       checkCounts(this.task.request.limits, { records: sum.records, quads });
@@ -185,11 +186,6 @@ const waitsLong = (job: SliceJob | undefined): boolean =>
   job?.finishedOn === undefined && !!job?.failedReason && job.delay > MAX_RETRY_DELAY_MS;
 
 const retryMsOf = ({ backoff }: JobsOptions): number => (typeof backoff === 'number' ? backoff : (backoff?.delay ?? 0));
-
-function sumUp(all: readonly Progress[]): Progress {
-  const sum = (of: (progress: Progress) => number): number => all.reduce((total, progress) => total + of(progress), 0);
-  return { records: sum((one) => one.records), quads: sum((one) => one.quads), bytesRead: sum((one) => one.bytesRead) };
-}
 
 async function inGroups<T>(all: readonly T[], count: number, act: (one: T) => Promise<void>): Promise<void> {
   for (let from = 0; from < all.length; from += count) await Promise.allSettled(all.slice(from, from + count).map(act));

@@ -5,9 +5,9 @@ import type { Execution, GraphFiles, SliceResult, TargetFile } from '../../queue
 import { Fault } from '../../src/core/fault.ts';
 import { checkCounts } from '../../src/core/limits.ts';
 import type { GraphCsvFiles } from '../../src/property-graph/csv/write.ts';
-import { incompleteJoins, joinWarnings, mergeJoins } from '../../src/run/join/reports.ts';
-import { commonFaults, countRepeated, emptyWarnings, flawWarnings, limitWarnings, mergeMaps, warningsOf } from '../../src/run/report.ts';
-import type { ErrorPolicy, RunReport } from '../../src/run/request.ts';
+import { countRepeated, emptyWarnings } from '../../src/run/report.ts';
+import type { RunReport } from '../../src/run/request.ts';
+import { mergeReports } from '../../src/run/slices/merge-reports.ts';
 import { partName } from '../../src/sinks/file.ts';
 import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../../src/sinks/sink.ts';
 import type { RunResult, Task } from '../task.ts';
@@ -143,7 +143,14 @@ export async function publishSlices(
   const all = results.flatMap(({ parts }) => parts);
   const filled = all.filter(({ empty }) => !empty);
   const wanted = filled.length > 0 ? filled : all.slice(0, 1);
-  const report = mergeReports(results, seconds, task.request.onError);
+  const reports = results.map(({ report }) => report);
+  const report: RunReport = {
+    ...mergeReports(reports, task.request),
+    bytesWritten: reports.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0),
+    seconds,
+    // All slices have read the same mapping: they compare its digest.
+    mappings: reports[0]?.mappings ?? [],
+  };
   const first = results.flatMap(({ rejected }) => rejected).slice(0, MAX_SHOWN);
   const published = await publish(
     task,
@@ -187,36 +194,6 @@ async function joinRejections({ output }: Task, results: readonly SliceResult[])
     await joined.abort();
     throw error;
   }
-}
-
-/**
- * Merges the reports of slices into that of the run; `seconds` is the time of the whole run.
- *
- * @throws Fault mapping/reference — under the policy `strict`: a reference that no record of any slice has
- */
-export function mergeReports(results: readonly Pick<SliceResult, 'report'>[], seconds: number, onError?: ErrorPolicy): RunReport {
-  const reports = results.map(({ report }) => report);
-  const sum = (of: (report: RunReport) => number): number => reports.reduce((total, report) => total + of(report), 0);
-  const joins = mergeJoins(reports.flatMap((report) => report.joins ?? []));
-  const incomplete = incompleteJoins(joins);
-  return {
-    records: sum((report) => report.records),
-    quads: sum((report) => report.quads),
-    rejected: sum((report) => report.rejected),
-    bytesRead: sum((report) => report.bytesRead),
-    bytesWritten: sum((report) => report.bytesWritten),
-    bytesSpilled: sum((report) => report.bytesSpilled ?? 0),
-    seconds,
-    triplesMaps: mergeMaps(reports.flatMap((report) => report.triplesMaps)),
-    ...(incomplete.length === 0 ? {} : { joins: incomplete }),
-    warnings: countRepeated([
-      ...limitWarnings(reports.flatMap((report) => report.warnings)),
-      ...warningsOf(commonFaults(reports.map(({ unmatched }) => unmatched)), onError),
-      ...joinWarnings(joins),
-      ...flawWarnings(reports.flatMap(({ flaws }) => flaws ?? [])),
-    ]),
-    mappings: [...new Map(reports.flatMap((report) => report.mappings).map((mapping) => [mapping.url, mapping])).values()],
-  };
 }
 
 function rejectionWarnings(count: number, first: readonly string[]): readonly string[] {

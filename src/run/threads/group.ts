@@ -69,7 +69,7 @@ export class GroupTables {
     // Rows that have waited in files fill an index in another order.
     const spilled = (result.bytesSpilled ?? 0) > 0 || joinIndexes.some((one) => one.spilled);
     if (spilled) await this.drop();
-    return { spilled, unmatched: result.unmatched?.faults ?? [], joins: result.joins ?? [] };
+    return { spilled, sides: result };
   }
 
   async drop(): Promise<void> {

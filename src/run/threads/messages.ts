@@ -4,7 +4,7 @@ import type { Packed } from '../../core/secret.ts';
 import type { TextForm } from '../../sinks/sink.ts';
 import type { FoundKey } from '../execute/key-finder.ts';
 import type { ScansResult } from '../execute/scans.ts';
-import type { JoinReport, Progress, Rejection, RunRequest, SliceScan } from '../request.ts';
+import type { Progress, Rejection, RunRequest, SliceScan } from '../request.ts';
 
 export interface ThreadData {
   readonly request: Packed<RunRequest>;
@@ -40,10 +40,8 @@ export interface Unit {
 export interface BuiltSides {
   /** They do not fit in memory, and nothing was kept. */
   readonly spilled: boolean;
-  /** References that no record has. */
-  readonly unmatched: readonly FaultData[];
-  /** Joins of the rows that fill the indexes. */
-  readonly joins: readonly JoinReport[];
+  /** What was read for it, in the same order in all threads. */
+  readonly sides: ScansResult;
 }
 
 export type ToMapper =

@@ -15,10 +15,10 @@ import { type Outputs, openTexts } from '../execute/outputs.ts';
 import type { ScansResult } from '../execute/scans.ts';
 import { formatBefore } from '../prepare/documents/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
-import { commonFaults, limitWarnings, rejectedTooMany, warningsOf } from '../report.ts';
-import type { JoinReport, Progress, RunHooks, RunRequest } from '../request.ts';
+import { rejectedTooMany, sumOfProgress } from '../report.ts';
+import type { Progress, RunHooks, RunRequest } from '../request.ts';
 import { MappingThread } from './mapping-thread.ts';
-import type { FromThread, SharedGroup, ThreadData, Unit } from './messages.ts';
+import type { BuiltSides, FromThread, SharedGroup, ThreadData, Unit } from './messages.ts';
 import { Undecided } from './undecided.ts';
 import { type Division, divide, type GroupUnits } from './units.ts';
 
@@ -58,6 +58,14 @@ interface Queued extends GroupUnits {
   spilled: boolean;
 }
 
+/** What the threads of a run have done. */
+export interface ThreadResults {
+  /** In the order of the plan. */
+  readonly parts: readonly ScansResult[];
+  /** References that no record has that fills a join index. */
+  readonly unmatched: readonly FaultData[];
+}
+
 /** Looks for keys in documents. */
 export type KeySearch = (signal: AbortSignal) => Promise<readonly FoundKey[]>;
 
@@ -79,10 +87,8 @@ export class RunThreads {
   /** Groups whose shared memory is not needed any more. */
   readonly #released = new Set<SharedGroup>();
   readonly #undecided = new Map<number, Undecided>();
-  /** By place: references that no record of a side has. */
-  readonly #unmatched = new Map<string, FaultData>();
-  /** By id: joins of the rows that fill join indexes, of which each thread reads all. */
-  readonly #joinsOfSides = new Map<string, JoinReport>();
+  /** By group: what fills its join indexes, of which each thread reads all. */
+  readonly #sides = new Map<SharedGroup, ScansResult>();
   readonly #ended: Promise<void>;
   /** Settle `#ended`: all units have been executed, or the first fault of any thread. */
   #resolve: () => void = () => undefined;
@@ -143,7 +149,7 @@ export class RunThreads {
    * @param findKeys looks for keys while threads map
    * @throws Fault the first one of any thread
    */
-  async execute(findKeys: KeySearch, outputs: Outputs): Promise<readonly ScansResult[]> {
+  async execute(findKeys: KeySearch, outputs: Outputs): Promise<ThreadResults> {
     this.#outputs = outputs;
     for (const thread of this.#threads) thread.send({ kind: 'forms', forms: outputs.forms });
     const stop = new LinkedAbort([this.#hooks.signal]);
@@ -157,7 +163,7 @@ export class RunThreads {
       await begun;
     }
     await this.#writing;
-    const results = this.#merged(await this.#drain(outputs));
+    const results = this.#resultsWith(await this.#drain(outputs));
     await this.#close();
     return results;
   }
@@ -232,9 +238,7 @@ export class RunThreads {
         this.#assign(thread);
         return;
       case 'built':
-        for (const fault of message.unmatched) this.#unmatched.set(JSON.stringify(fault.place), fault);
-        if (!message.spilled) for (const join of message.joins) this.#joinsOfSides.set(join.id, join);
-        this.#built(thread, message.spilled);
+        this.#built(thread, message);
         return;
       case 'done':
         this.#results.push(message);
@@ -337,14 +341,17 @@ export class RunThreads {
     return this.#searchesKeys ? this.#threads.length - 1 : this.#threads.length;
   }
 
-  #built(thread: MappingThread, spilled: boolean): void {
+  #built(thread: MappingThread, { spilled, sides }: BuiltSides): void {
     const next = this.#queue[0] as Queued;
+    const group = next.group as SharedGroup;
     next.built.add(thread);
     next.spilled ||= spilled;
+    this.#sides.set(group, sides);
     if (next.built.size === this.#division.threads && next.spilled) {
       this.#queue.shift();
-      this.#release(next.group as SharedGroup);
-      const unit = this.#division.whole(next.group as SharedGroup);
+      this.#sides.delete(group);
+      this.#release(group);
+      const unit = this.#division.whole(group);
       this.#queue.unshift(queued({ group: undefined, units: [unit] }, [unit]));
     }
     this.#idle.add(thread);
@@ -394,29 +401,23 @@ export class RunThreads {
   }
 
   /** @param drained numbers of statements that no thread has counted, by output */
-  #merged(drained: readonly number[]): readonly ScansResult[] {
-    const results = this.#results.toSorted((a, b) => a.index - b.index).map(({ result }) => result);
-    const faults = [...commonFaults(results.map(({ unmatched }) => unmatched))];
-    const places = new Set(faults.map(({ place }) => JSON.stringify(place)));
-    for (const [place, fault] of this.#unmatched) if (!places.has(place)) faults.push(Fault.from(fault));
-    const warnings = [...limitWarnings(results.flatMap((result) => result.warnings)), ...warningsOf(faults, this.#request.onError)];
-    const bytesSpilled = [...this.#undecided.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+  #resultsWith(drained: readonly number[]): ThreadResults {
+    const parts = this.#results.toSorted((a, b) => a.index - b.index).map(({ result }) => result);
+    const sides = [...this.#sides.values()];
     // Those of which the rows feed triples maps as well were counted there.
-    const counted = new Set(results.flatMap(({ joins }) => joins?.map(({ id }) => id) ?? []));
-    const joins = [...this.#joinsOfSides.values()].filter(({ id }) => !counted.has(id));
-    const quads = drained.reduce((sum, count) => sum + count, 0);
+    const counted = new Set(parts.flatMap(({ joins = [] }) => joins.map(({ id }) => id)));
     const rest: ScansResult = {
       records: 0,
-      quads,
+      quads: drained.reduce((sum, count) => sum + count, 0),
       statements: drained,
       rejected: 0,
       bytesRead: 0,
-      bytesSpilled,
+      bytesSpilled: [...this.#undecided.values()].reduce((sum, { bytes }) => sum + bytes, 0),
       triplesMaps: [],
-      joins,
-      warnings,
+      joins: sides.flatMap(({ joins = [] }) => joins.filter(({ id }) => !counted.has(id))),
+      warnings: [],
     };
-    return [...results.map((result) => ({ ...result, warnings: [], unmatched: undefined })), rest];
+    return { parts: [...parts, rest], unmatched: sides.flatMap(({ unmatched }) => unmatched?.faults ?? []) };
   }
 
   #heldBytes(): number {
@@ -426,13 +427,7 @@ export class RunThreads {
   }
 
   #total(): Progress {
-    const sum = { records: 0, quads: 0, bytesRead: 0 };
-    for (const part of [...this.#results.map(({ result }) => result), ...this.#progress.values()]) {
-      sum.records += part.records;
-      sum.quads += part.quads;
-      sum.bytesRead += part.bytesRead;
-    }
-    return sum;
+    return sumOfProgress([...this.#results.map(({ result }) => result), ...this.#progress.values()]);
   }
 }
 
