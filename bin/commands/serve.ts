@@ -7,22 +7,22 @@ import { makeApp } from '../../api/app.ts';
 import type { Api } from '../../api/route.ts';
 import { type HttpServer, listen } from '../../api/server/server.ts';
 import { readServerPair } from '../../api/server/tls.ts';
-import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
+import { openBackend } from '../../queues/backend/backend.ts';
 import { AT_START, queueRefusal } from '../../queues/backend/refusals.ts';
 import { settingsOfService } from '../../queues/backend/settings.ts';
-import { type WorkerRegistry, watchWorkerRegistry } from '../../queues/backend/worker-registry.ts';
+import { watchWorkerRegistry } from '../../queues/backend/worker-registry.ts';
 import { cronOfOptions } from '../../queues/cron.ts';
-import { callLimitsOf, type FleetFunctions, openFleetFunctions } from '../../queues/custom-functions.ts';
+import { callLimitsOf, openFleetFunctions } from '../../queues/custom-functions.ts';
 import { type FailureMessage, type Service, servicesOf } from '../../queues/jobs.ts';
-import { type BusSwitch, openSwitch } from '../../queues/messaging/bus.ts';
-import { type ConfiguredBus, openConfiguredBus } from '../../queues/messaging/configured-bus.ts';
+import { openSwitch } from '../../queues/messaging/bus.ts';
+import { openConfiguredBus } from '../../queues/messaging/configured-bus.ts';
 import { isWarningOfTimer } from '../../queues/messaging/kafka/log.ts';
 import { deadLetter, topicOf } from '../../queues/messaging/messages.ts';
 import { openOutbox } from '../../queues/messaging/outbox.ts';
-import { openPreviews, type Previews } from '../../queues/preview.ts';
+import { openPreviews } from '../../queues/preview.ts';
 import { openRuns, runPolicy } from '../../queues/runs/runs.ts';
-import { openSchedule, type SharedSchedule } from '../../queues/schedule/schedule.ts';
-import { startTicks, type Ticks } from '../../queues/schedule/ticks.ts';
+import { openSchedule } from '../../queues/schedule/schedule.ts';
+import { startTicks } from '../../queues/schedule/ticks.ts';
 import { directories } from '../../src/config/directories.ts';
 import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../../src/config/options/options.ts';
 import { type EnvironmentReading, parseOption, readEnvironment } from '../../src/config/parse.ts';
@@ -33,13 +33,13 @@ import { Fault } from '../../src/core/fault.ts';
 import { createLogger, type Logger, observeProcess } from '../../src/core/telemetry/observe.ts';
 import { logWarnings } from '../../src/core/telemetry/warnings.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
-import type { EmbeddedStore } from '../../src/targets/embedded/embedded.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
-import { type Messaging, openMessaging } from '../../workers/messaging/messaging.ts';
+import { openMessaging } from '../../workers/messaging/messaging.ts';
 import { type Command, commandOf, type Parsed, UsageError } from '../command-line.ts';
 import { openConfiguration } from '../configuration.ts';
 import { SALVAGE } from '../options/salvage.ts';
 import { openStore } from '../store.ts';
+import { Services } from './services.ts';
 
 const ROLES = ['all', 'api', 'worker'] as const;
 export type Role = (typeof ROLES)[number];
@@ -123,209 +123,159 @@ export async function serveUntilSignal(
   logCrash(logger);
   warnOfVariables(environment, logger);
   const signal = firstSignal(logger);
-  const running = await start(role, { listens, salvage }, options, logger).catch((error) => {
+  const services = new Services(logger);
+  const { config, url } = await startServices(services, role, { listens, salvage }, options, logger).catch(async (error) => {
+    await services.stop();
     exitSoon();
     throw queueRefusal(error, AT_START) ?? error;
   });
-  if (running.server !== undefined) listening?.(running.server.url);
+  if (url !== undefined) listening?.(url);
   const name = await signal;
-  const seconds = running.config.snapshot().DRAIN_SECONDS;
-  logger.info({ signal: name, seconds }, 'draining');
-  await stop(running, seconds * 1_000);
+  logger.info({ signal: name, seconds: config.snapshot().DRAIN_SECONDS }, 'draining');
+  const isStopped = await services.stop();
   logger.info('stopped');
   exitSoon();
-  return 0;
+  return isStopped ? 0 : 1;
 }
 
-interface Process {
-  readonly backend: QueueBackend;
-  readonly config: ConfigStore;
-  readonly runs: Awaited<ReturnType<typeof openRuns>>;
-  readonly previews: Previews;
-  readonly functions: FleetFunctions;
-  readonly schedule: SharedSchedule;
-  readonly workerRegistry: WorkerRegistry;
-  readonly ticks: Ticks | undefined;
-  readonly messageQueue: BusSwitch;
-  readonly bus: ConfiguredBus;
-  readonly messaging: Messaging | undefined;
-  readonly store: EmbeddedStore | undefined;
-  readonly draining: AbortController;
-  readonly ending: AbortController;
-  readonly server: HttpServer | undefined;
-  readonly workers: Workers | undefined;
-}
-
-async function start(
+/**
+ * When they stop, the runs of this process end or are requeued; callers that wait for other runs are told where to find them; then everything is
+ * closed.
+ *
+ * @returns `url`: undefined where the process does not listen
+ * @throws what keeps a service from starting
+ */
+async function startServices(
+  parts: Services,
   role: Role,
   { listens, salvage }: { readonly listens: boolean; readonly salvage: boolean },
   options: OptionValues,
   logger: Logger,
-): Promise<Process> {
+): Promise<{ readonly config: ConfigStore; readonly url: string | undefined }> {
   const settings: Snapshot = { ...DEFAULTS, ...options };
   const workingDirectory = process.cwd();
   const { QUEUE_URL: url, QUEUE_PREFIX: prefix } = settings;
-  const backend = await openBackend({ url, prefix, directory: directories(settings, workingDirectory).queue, security: settings }, logger);
-  let server: HttpServer | undefined;
-  let store: EmbeddedStore | undefined;
-  try {
-    logger.info({ queue: backend.describe(), kind: backend.kind, role, version: VERSION }, 'queue opened');
-    observeProcess();
-    const services = servicesOf(settings.SERVICE);
-    const shared = settings.SERVICE === 'all' ? backend.settings : settingsOfService(backend.settings, settings.SERVICE);
-    const config = await openConfiguration(options, shared, workingDirectory, logger);
-    logger.level = config.snapshot().LOG_LEVEL;
-    config.onChange(({ LOG_LEVEL }) => {
-      logger.level = LOG_LEVEL;
-    });
-    const functions = await openFleetFunctions(shared, directories(settings, workingDirectory).functions);
-    const runs = await openRuns(backend, () => runPolicy(config.snapshot()), {
+  const isWorker = role !== 'api';
+  const services = servicesOf(settings.SERVICE);
+
+  const backend = await parts.start('queue', () =>
+    openBackend({ url, prefix, directory: directories(settings, workingDirectory).queue, security: settings }, logger),
+  );
+  logger.info({ queue: backend.describe(), kind: backend.kind, role, version: VERSION }, 'queue opened');
+  observeProcess();
+  const shared = settings.SERVICE === 'all' ? backend.settings : settingsOfService(backend.settings, settings.SERVICE);
+  const config = await parts.start('configuration', () => openConfiguration(options, shared, workingDirectory, logger));
+  logger.level = config.snapshot().LOG_LEVEL;
+  config.onChange(({ LOG_LEVEL }) => {
+    logger.level = LOG_LEVEL;
+  });
+  const drainMs = (): number => config.snapshot().DRAIN_SECONDS * 1_000;
+  const messageQueue = await parts.start('message switch', () => openSwitch(shared));
+  const bus = await parts.start('message queue', () => openConfiguredBus(config, logger));
+  const workerRegistry = await parts.start('worker registry', () => watchWorkerRegistry(backend.settings));
+  const schedule = await parts.start('schedule', () => openSchedule(backend.settings));
+  const functions = await parts.start('custom functions', () =>
+    openFleetFunctions(shared, directories(settings, workingDirectory).functions),
+  );
+  const runs = await parts.start('runs', () =>
+    openRuns(backend, () => runPolicy(config.snapshot()), {
       services,
       functions: () => {
         const version = functions.current();
         return version === undefined ? undefined : { version, limits: callLimitsOf(config.snapshot()) };
       },
-    });
-    const previews = openPreviews(backend);
-    const schedule = await openSchedule(backend.settings);
-    const workerRegistry = await watchWorkerRegistry(backend.settings);
-    const bus = openConfiguredBus(config, logger);
-    const messageQueue = await openSwitch(shared);
-    store = await openStore(role === 'all', config.snapshot(), workingDirectory, logger, salvage);
-    const outbox = openOutbox(backend);
-    const sendDeadLetter = async (service: Service, failure: FailureMessage): Promise<void> => {
-      if (bus.hasConsumer(topicOf('dead-letter', config.snapshot()))) await outbox.add(service, deadLetter(failure, {}, config.snapshot()));
-    };
-    const draining = new AbortController();
-    const ending = new AbortController();
-    let workers: Workers | undefined;
-    if (listens) {
-      const api: Api = {
-        runs,
-        previews,
-        schedule,
-        get messageQueue() {
-          return bus.kind === 'kafka' ? messageQueue : undefined;
-        },
-        deadLetter: sendDeadLetter,
-        config,
-        functions,
-        logger,
-        workingDirectory,
-        queues: backend,
-        services,
-        queueName: backend.describe(),
-        draining: draining.signal,
-        ending: ending.signal,
-        ...(store === undefined ? {} : { store }),
-        ...(role === 'api'
-          ? {}
-          : { messages: () => (bus.kind === 'kafka' ? { on: messageQueue.isOn(), lastError: bus.lastError() } : undefined) }),
-        workerCount: (service) => workerRegistry.count(service === undefined ? services : [service]),
-        ...(role === 'api' ? {} : { workers: () => ({ running: workers?.state().running ?? false }) }),
-      };
-      const app = makeApp(api, role === 'worker' ? 'none' : settings.SERVICE);
-      server = await listen(app, {
-        host: settings.HOST,
-        port: settings.PORT,
-        requestTimeoutMs: settings.REQUEST_TIMEOUT_SECONDS * 1_000,
-        maxHeaderBytes: settings.MAX_HEADER_BYTES,
-        maxConnections: settings.MAX_CONNECTIONS,
-        tls: { files: settings, logger },
-      });
-    }
-    let messaging: Messaging | undefined;
-    if (role !== 'api') {
-      messaging = await openMessaging(
-        backend,
-        { services, bus, state: bus.effectiveState(messageQueue), runs, config, functions, workingDirectory, store },
-        logger,
-      );
-      workers = await startWorkers(backend, config, logger, {
-        services,
-        workingDirectory,
-        publish: messaging.publish,
-        provenanceFailed: messaging.provenanceFailed,
-        ...(store === undefined ? {} : { store }),
-      });
-    }
-    const ticks =
-      role === 'api' || !services.includes('sql-transformer')
-        ? undefined
-        : await startTicks(backend, schedule, { runs, config, workingDirectory, deadLetter: sendDeadLetter }, logger);
-    if (server !== undefined) logger.info({ url: server.url, queue: backend.describe(), role, service: settings.SERVICE }, 'listening');
-    return {
-      backend,
-      config,
+    }),
+  );
+  const previews = await parts.start('previews', () => openPreviews(backend));
+  const store = await parts.start('embedded store', () => openStore(role === 'all', config.snapshot(), workingDirectory, logger, salvage));
+  const embedded = store === undefined ? {} : { store };
+  const outbox = openOutbox(backend);
+  const sendDeadLetter = async (service: Service, failure: FailureMessage): Promise<void> => {
+    if (bus.hasConsumer(topicOf('dead-letter', config.snapshot()))) await outbox.add(service, deadLetter(failure, {}, config.snapshot()));
+  };
+  let workers: Workers | undefined;
+
+  const draining = new AbortController();
+  const ending = new AbortController();
+  let answered: Promise<void> = Promise.resolve();
+  const listenOn = (): Promise<HttpServer> => {
+    const api: Api = {
       runs,
       previews,
-      functions,
       schedule,
-      workerRegistry,
-      ticks,
-      messageQueue,
-      bus,
-      messaging,
-      store,
-      draining,
-      ending,
-      server,
-      workers,
+      get messageQueue() {
+        return bus.kind === 'kafka' ? messageQueue : undefined;
+      },
+      deadLetter: sendDeadLetter,
+      config,
+      functions,
+      logger,
+      workingDirectory,
+      queues: backend,
+      services,
+      queueName: backend.describe(),
+      draining: draining.signal,
+      ending: ending.signal,
+      ...embedded,
+      workerCount: (service) => workerRegistry.count(service === undefined ? services : [service]),
+      ...(isWorker
+        ? {
+            messages: () => (bus.kind === 'kafka' ? { on: messageQueue.isOn(), lastError: bus.lastError() } : undefined),
+            workers: () => ({ running: workers?.state().running ?? false }),
+          }
+        : {}),
     };
-  } catch (error) {
-    server?.closeAllConnections();
-    await server?.close();
-    await store?.close();
-    await backend.close();
-    throw error;
-  }
-}
+    return listen(makeApp(api, role === 'worker' ? 'none' : settings.SERVICE), {
+      host: settings.HOST,
+      port: settings.PORT,
+      requestTimeoutMs: settings.REQUEST_TIMEOUT_SECONDS * 1_000,
+      maxHeaderBytes: settings.MAX_HEADER_BYTES,
+      maxConnections: settings.MAX_CONNECTIONS,
+      tls: { files: settings, logger },
+    });
+  };
+  const server = !listens
+    ? undefined
+    : await parts.start('HTTP server', listenOn, {
+        leave(server) {
+          draining.abort();
+          answered = server.close();
+        },
+        async stop(server) {
+          await atMost(isWorker ? FINAL_ANSWERS_MS : drainMs(), answered);
+          ending.abort();
+          await atMost(CLOSING_MS, answered);
+          server.closeAllConnections();
+        },
+      });
 
-/**
- * Refuses new connections; lets runs of this process end or requeues them; tells callers waiting for other runs where to find them; then
- * closes everything.
- */
-async function stop(
-  {
-    server,
-    workers,
-    runs,
-    previews,
-    functions,
-    schedule,
-    workerRegistry,
-    ticks,
-    messageQueue,
-    bus,
-    messaging,
-    store,
-    config,
-    backend,
-    draining,
-    ending,
-  }: Process,
-  drainMs: number,
-): Promise<void> {
-  draining.abort();
-  const stopped = Promise.all([ticks?.stop(), messaging?.stopConsuming()]);
-  const answered = server?.close() ?? Promise.resolve();
-  if (workers !== undefined) await workers.drain(drainMs);
-  await stopped;
-  await messaging?.close();
-  await atMost(workers === undefined ? drainMs : FINAL_ANSWERS_MS, answered);
-  ending.abort();
-  await atMost(CLOSING_MS, answered);
-  server?.closeAllConnections();
-  await store?.close();
-  await previews.close();
-  await runs.close();
-  functions.close();
-  schedule.close();
-  workerRegistry.close();
-  bus.close();
-  messageQueue.close();
-  config.close();
-  await backend.close();
+  if (isWorker) {
+    const messaging = await parts.start(
+      'messages',
+      () =>
+        openMessaging(
+          backend,
+          { services, bus, state: bus.effectiveState(messageQueue), runs, config, functions, workingDirectory, store },
+          logger,
+        ),
+      { leave: (messages) => messages.stopConsuming(), stop: (messages) => messages.close() },
+    );
+    if (services.includes('sql-transformer')) {
+      await parts.start(
+        'ticks of the schedule',
+        () => startTicks(backend, schedule, { runs, config, workingDirectory, deadLetter: sendDeadLetter }, logger),
+        { leave: (ticks) => ticks.stop() },
+      );
+    }
+    const { publish, provenanceFailed } = messaging;
+    workers = await parts.start(
+      'workers',
+      () => startWorkers(backend, config, logger, { services, workingDirectory, publish, provenanceFailed, ...embedded }),
+      { stop: (started) => started.drain(drainMs()) },
+    );
+  }
+  if (server !== undefined) logger.info({ url: server.url, queue: backend.describe(), role, service: settings.SERVICE }, 'listening');
+  return { config, url: server?.url };
 }
 
 function warnOfVariables({ suspects, overruled }: EnvironmentReading, logger: Logger): void {
