@@ -17,7 +17,6 @@ import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import { checkConnection, databaseOf, isUnreached } from './connections.ts';
 import { cancelWaiting } from './jobs/cancel.ts';
 import { deleteSources as deleteSourcesOf } from './jobs/delete-source.ts';
-import { openEarlierRuns } from './jobs/earlier-runs.ts';
 import { openJobWorkers } from './jobs/job-workers.ts';
 import { openPreviewWorker } from './jobs/preview.ts';
 import { previewAccess } from './jobs/preview-access.ts';
@@ -119,8 +118,6 @@ export async function startWorkers(
   const cancelling = services.map((service) =>
     backend.worker<CancelPayload, void>(SERVICE_QUEUES[service].cancel, cancelWaiting(service, backend, end, lockMs), common),
   );
-  const earlier = await Promise.all(services.map((service) => openEarlierRuns(service, backend, common, logger)));
-  const others = [...cancelling, ...earlier.filter((worker) => worker !== undefined)];
   const preview = services.some((service) => service !== 'graph-writer')
     ? openPreviewWorker(backend, previewAccess({ config, workingDirectory, functions }), common, logger)
     : undefined;
@@ -134,7 +131,7 @@ export async function startWorkers(
     });
   };
   await Promise.all(
-    [...jobWorkers.map(({ worker }) => worker), ...others, ...(preview === undefined ? [] : [preview.worker])].map((worker) =>
+    [...jobWorkers.map(({ worker }) => worker), ...cancelling, ...(preview === undefined ? [] : [preview.worker])].map((worker) =>
       worker.waitUntilReady(),
     ),
   );
@@ -160,7 +157,7 @@ export async function startWorkers(
     logger,
   );
   for (const { worker } of jobWorkers) run(worker);
-  for (const worker of others) run(worker);
+  for (const worker of cancelling) run(worker);
   if (preview !== undefined) run(preview.worker);
   logger.info({ queue: backend.describe(), services, concurrency: snapshot.WORKER_CONCURRENCY }, 'workers started');
 
@@ -183,7 +180,7 @@ export async function startWorkers(
     );
     // Without an answer of the queue, BullMQ closes a worker only by force.
     await atMost(STOP_GRACE_MS, Promise.all(jobWorkers.map(({ worker }) => worker.close(!answers))));
-    await atMost(STOP_GRACE_MS, Promise.all(others.map((worker) => worker.close(!answers))));
+    await atMost(STOP_GRACE_MS, Promise.all(cancelling.map((worker) => worker.close(!answers))));
     // A question takes seconds at most, and another worker answers it otherwise.
     if (preview !== undefined) await atMost(STOP_GRACE_MS, preview.worker.close(true));
     await end.close(answers ? STOP_GRACE_MS : 0);
@@ -197,7 +194,7 @@ export async function startWorkers(
       running:
         running &&
         jobWorkers.every(({ worker }) => worker.isRunning() || worker.isPaused()) &&
-        others.every((worker) => worker.isRunning()),
+        cancelling.every((worker) => worker.isRunning()),
       activeRuns: jobWorkers.reduce((sum, { noun, attempts }) => sum + (noun === 'run' ? attempts.count : 0), 0),
     }),
     drain(deadlineMs) {

@@ -195,7 +195,7 @@ export function encodeOutcome({ failure }: Exclude<Outcome, { readonly state: 'c
   return `${describeFault(Fault.from(failure.detail))}\n${JSON.stringify(failure)}`;
 }
 
-/** Whether the result of a job is an outcome: the work of an earlier version has another result. */
+/** Whether the result of a job is an outcome. A job that has not completed has none. */
 export const isOutcome = (result: unknown): result is Outcome => typeof result === 'object' && result !== null && 'state' in result;
 
 /** Reads the text of `encodeOutcome`; undefined: it is another text. */

@@ -354,8 +354,6 @@ const TYPES_OF: Readonly<Record<RunState, readonly JobType[]>> = {
 function outcomeOf(job: RunJob): Outcome | undefined {
   if (job.finishedOn === undefined) return undefined;
   if (isOutcome(job.returnvalue)) return job.returnvalue;
-  // Of an earlier version. A worker makes an outcome of it (`workers/jobs/earlier-runs.ts`).
-  if (job.returnvalue !== null && typeof job.returnvalue === 'object') return undefined;
   const told = decodeOutcome(job.failedReason);
   if (told !== undefined) return told;
   const fault = job.data.cancelled === true ? cancelledFault() : decodeFault(job.failedReason);
