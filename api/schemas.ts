@@ -1,6 +1,8 @@
 /** JSON schemas of requests and answers, by the names that routes use. */
+
 import { SERVICES } from '../queues/jobs.ts';
 import { PROCESS_REQUEST, WRITE_BODY } from '../queues/requests/schemas.ts';
+import { RUN_STATES } from '../queues/runs/life.ts';
 import { LICENCE_STATUSES } from '../src/config/licence.ts';
 import { FAULTS } from '../src/core/fault.ts';
 import { FORMATS } from '../src/core/input/formats.ts';
@@ -11,7 +13,6 @@ import { MAPPING_EXTENSIONS } from '../src/mapping/model/language.ts';
 import { TERM_KINDS } from '../src/ontology/terms.ts';
 import { TARGET_TYPES, WRITE_MODES } from '../src/targets/target.ts';
 import { ROLES } from './route.ts';
-import { RUN_STATES } from './routes/runs/runs.ts';
 
 const text = { type: 'string' } as const;
 const count = { type: 'integer', minimum: 0 } as const;

@@ -6,11 +6,10 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Job, JobState, JobType, Queue } from 'bullmq';
+import type { JobType, Queue } from 'bullmq';
 import { DEFAULTS, type Snapshot } from '../../src/config/options/options.ts';
 import { atMost } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
-import { redact } from '../../src/core/redact.ts';
 import { traceRun } from '../../src/core/telemetry/trace.ts';
 import { answerOf, type QueueBackend } from '../backend/backend.ts';
 import { bandOf, DEFAULT_URGENCY, priorityOf } from '../backend/fair-queueing.ts';
@@ -20,7 +19,6 @@ import {
   type FunctionsRequest,
   type Outcome,
   type RunPayload,
-  type RunProgress,
   type RunSource,
   type RunState,
   type RunView,
@@ -29,7 +27,7 @@ import {
   type ServiceRequest,
 } from '../jobs.ts';
 import type { Runs } from './contract.ts';
-import { cancelledFault, decodeFault, decodeOutcome, failedOutcome, isOutcome } from './outcome.ts';
+import { outcomeOf, PLACES, type RunJob, viewOf } from './life.ts';
 import { openResultListeners, type ResultListeners } from './result-listeners.ts';
 
 export interface RunPolicy {
@@ -75,8 +73,6 @@ interface SubmitContext {
   readonly caller: string;
   readonly urgency: number;
 }
-
-type RunJob = Job<RunPayload, Outcome>;
 
 export interface RunsOptions {
   /** Whose runs these are; default: all. */
@@ -203,22 +199,7 @@ export async function openRuns(
     return { id, existing: found !== undefined && found.data.ticket !== ticket };
   }
 
-  async function view(job: RunJob): Promise<RunView> {
-    const outcome = outcomeOf(job);
-    const progress = typeof job.progress === 'object' ? (job.progress as unknown as RunProgress) : undefined;
-    return {
-      id: job.data.runId,
-      service: job.data.service,
-      state: outcome?.state ?? (await liveState(job)),
-      attempts: job.attemptsStarted,
-      submittedAt: job.data.submittedAt,
-      startedAt: isoTime(job.processedOn),
-      endedAt: outcome === undefined ? undefined : isoTime(job.finishedOn),
-      progress: progress && shownProgress(progress, outcome),
-      input: job.data.inputs.map((input) => redact(input.url)),
-      outcome,
-    };
-  }
+  const view = async (job: RunJob): Promise<RunView> => viewOf(job, job.finishedOn === undefined ? await job.getState() : 'unknown');
 
   /** Jobs of the queue in these states, in its order. */
   async function* jobsOf(queue: Queue<RunPayload, Outcome>, types: readonly JobType[]): AsyncGenerator<readonly RunJob[]> {
@@ -270,7 +251,7 @@ export async function openRuns(
     async list({ service, state, limit }) {
       const found: RunView[] = [];
       const asked = services.filter((one) => service === undefined || one === service).map(queueOf);
-      const types = state === undefined ? [...LIVE_TYPES, ...ENDED_TYPES] : TYPES_OF[state];
+      const types = state === undefined ? [...LIVE_TYPES, ...ENDED_TYPES] : PLACES[state];
       const live = types.filter((type) => LIVE_TYPES.includes(type));
       const ended = types.filter((type) => ENDED_TYPES.includes(type));
       const lists = asked.flatMap((queue) => [
@@ -296,7 +277,8 @@ export async function openRuns(
         // Set the mark first: whoever takes the run from here on will see it.
         await backend.jobChanges.amend(work, id, { cancelled: true });
         // Nobody may come to it for a long time. If it has been taken meanwhile, its worker sees the mark.
-        if (WAITING.has(await job.getState())) {
+        const state = await job.getState();
+        if (PLACES.retrying.some((place) => place === state)) {
           await backend.queue<CancelPayload>(cancel).add('cancel', { runId: id }, { jobId: id, ...CANCEL_OPTIONS });
         }
         await (await listeners()).wait(id, CANCEL_WAIT_MS);
@@ -336,48 +318,8 @@ export async function openRuns(
 /** A worker notices within half a second, and its thread takes some time to stop. */
 const CANCEL_WAIT_MS = 1_500;
 
-const WAITING: ReadonlySet<JobState | 'unknown'> = new Set(['waiting', 'prioritized', 'delayed'] as const);
-
 const ENDED_TYPES: readonly JobType[] = ['completed', 'failed'];
 const LIVE_TYPES: readonly JobType[] = ['waiting', 'prioritized', 'delayed', 'active'];
-/** The states of the job of a run. */
-const TYPES_OF: Readonly<Record<RunState, readonly JobType[]>> = {
-  queued: ['waiting', 'prioritized'],
-  running: ['active', 'delayed'],
-  retrying: ['waiting', 'prioritized', 'delayed'],
-  completed: ['completed'],
-  failed: ['failed'],
-  cancelled: ['failed'],
-};
-
-/** The outcome that the job contains; for a job that failed otherwise, a failure made from its error. */
-function outcomeOf(job: RunJob): Outcome | undefined {
-  if (job.finishedOn === undefined) return undefined;
-  if (isOutcome(job.returnvalue)) return job.returnvalue;
-  const told = decodeOutcome(job.failedReason);
-  if (told !== undefined) return told;
-  const fault = job.data.cancelled === true ? cancelledFault() : decodeFault(job.failedReason);
-  return failedOutcome(job.data, fault, new Date(job.finishedOn));
-}
-
-/** Without fields meant only for the next attempt; an ended run does not wait. */
-function shownProgress({ records, quads, bytesRead, waiting }: RunProgress, outcome: Outcome | undefined): RunView['progress'] {
-  return { records, quads, bytesRead, ...(waiting === undefined || outcome !== undefined ? {} : { waiting }) };
-}
-
-async function liveState(job: RunJob): Promise<RunState> {
-  // What follows its end is retried.
-  if (job.data.ended !== undefined) return 'running';
-  switch (await job.getState()) {
-    case 'waiting':
-    case 'prioritized':
-      return job.attemptsStarted > 0 ? 'retrying' : 'queued';
-    case 'delayed':
-      return 'retrying';
-    default:
-      return 'running';
-  }
-}
 
 /** The queue has other things under names such as `meta` and `events`. */
 const isRunId = (id: string): boolean => /^[rk][0-9a-f]{20,64}$/.test(id);
@@ -392,8 +334,4 @@ function digestOf(request: ServiceRequest): string {
   const mappings = request.service === 'graph-writer' ? [] : request.mappings;
   const asked = [request.service, request.inputs.map(({ name, url }) => [name ?? null, url]), mappings];
   return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
-}
-
-function isoTime(milliseconds: number | undefined): string | undefined {
-  return milliseconds === undefined ? undefined : new Date(milliseconds).toISOString();
 }

@@ -1,12 +1,10 @@
 /** `/runs`: views and cancels runs. */
 import type { RunState } from '../../../queues/jobs.ts';
+import { RUN_STATES } from '../../../queues/runs/life.ts';
 import { excerpt, Fault } from '../../../src/core/fault.ts';
 import { type Api, type Call, explainQueueError, type Route, withinQueueWait } from '../../route.ts';
 import { withReason } from '../../run-answer.ts';
 import { runOutputRoute } from './output.ts';
-
-/** All states of a run, in possible order. */
-export const RUN_STATES = ['queued', 'running', 'retrying', 'completed', 'failed', 'cancelled'] as const satisfies readonly RunState[];
 
 /** Gives a worker time to stop the run before the answer reports its state. */
 const CANCEL_MS = 5_000;
