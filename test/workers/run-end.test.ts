@@ -154,7 +154,7 @@ describe('what follows the end of a run', () => {
       const { id } = await runs.submit(tinyRun(directory), {});
       await backend.jobChanges.take(WORK_QUEUE, id, 'mine', 30_000);
       const job = (await backend.queue<RunPayload, Outcome>(WORK_QUEUE).getJob(id)) as Job<RunPayload, Outcome>;
-      const thrown = await end.process(job, 'mine', async () => ({ fault })).catch((error: Error) => error);
+      const thrown = await end.process(job, 'mine', { fault }).catch((error: Error) => error);
       if (!isOurs) job.stalledCounter++;
       await job.moveToFailed(thrown as UnrecoverableError, 'mine');
       end.afterwards(job);

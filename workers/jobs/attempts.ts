@@ -7,13 +7,21 @@ import { type Job, type Queue, WaitingError } from 'bullmq';
 import { type JobChanges, type Lock, lockOf } from '../../queues/backend/jobs/changes.ts';
 import { whileAway } from '../../queues/backend/refusals.ts';
 import { type RunPayload, type RunProgress, SERVICE_QUEUES, type Service } from '../../queues/jobs.ts';
+import { Life, type LifeEvent } from '../../queues/runs/life.ts';
 import { cancelledFault, encodeFault, killedFault } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { type TracedWork, traceRun } from '../../src/core/telemetry/trace.ts';
 
-/** What a job came to for good. */
-export type AttemptEnd<W> = { readonly result: W } | { readonly fault: Fault };
+/** What an attempt came to. Neither: its end is stored in the job already. */
+export interface AttemptEnd<W> {
+  readonly result?: W;
+  readonly fault?: Fault;
+}
+
+interface Happened<W> extends AttemptEnd<W> {
+  readonly event: LifeEvent;
+}
 
 /** What the jobs of one queue do. `W` is what their work gives, `R` the result of a job. */
 export interface JobKind<D extends RunPayload, W, R = W> {
@@ -24,15 +32,10 @@ export interface JobKind<D extends RunPayload, W, R = W> {
   cancellation(job: Job<D, R>): Promise<Fault | undefined>;
   /** Renews the lock, and asks as `cancellation` does. A lock that is lost is a fault, too. */
   confirm(job: Job<D, R>, lock: Lock, lockMs: number): Promise<Fault | undefined>;
-  /** Removes the files of earlier attempts whose workers died. */
-  cleanUp(job: Job<D, R>): Promise<void>;
   /** Called when a job becomes active in this process (1), and when its attempt has ended (-1). */
   onActive(change: 1 | -1): void;
-  /**
-   * Ends a job for good: with the end that an earlier attempt has stored, or with that of `attempt`, which is made only then. Resolves to its
-   * result. @throws what `attempt` throws; what makes BullMQ fail the job for good or take it again
-   */
-  end(job: Job<D, R>, token: string, attempt: () => Promise<AttemptEnd<W>>): Promise<R>;
+  /** Ends a job for good. Resolves to its result. @throws what makes BullMQ fail the job for good or take it again */
+  end(job: Job<D, R>, token: string, end: AttemptEnd<W>): Promise<R>;
 }
 
 /** The part of a kind that is the same where a job is a run: it is needed until somebody cancels it. */
@@ -47,7 +50,7 @@ export const wholeRun = <D extends RunPayload, W, R>(
   },
   async confirm({ id, data }, lock, lockMs) {
     const answer = await changes.confirm(SERVICE_QUEUES[data.service].work, id as string, lock, lockMs);
-    return answer === 'held' ? undefined : answer === 'lost' ? lostFault() : cancelledFault();
+    return answer === 'held' ? undefined : answer === 'lost' ? LOST : cancelledFault();
   },
 });
 
@@ -55,7 +58,7 @@ export const wholeRun = <D extends RunPayload, W, R>(
 export interface AttemptContext {
   readonly signal: AbortSignal;
   progress(now: RunProgress): void;
-  /** Call before the work begins: at once with other questions to the options, which are then read once. @throws Fault — the run must not start */
+  /** Call before the work begins: at once with other questions to the options, which are then read once. @throws Fault — the job must not start */
   admit(): Promise<void>;
   /** Call before output appears. Throws if the job must not continue: the lock is lost, or the job is no longer needed. */
   assertMayCommit(): Promise<void>;
@@ -73,8 +76,9 @@ export interface AttemptSettings {
 /** How often a job polls its marks and stores its progress. */
 export const POLL_MS = 500;
 
-/** Abort reason for requeueing a job; not a failure. */
+/** Reasons to stop an attempt that say nothing about its job. */
 const REQUEUE = new Fault('run/lost', 'The worker is stopping; the run goes back to the queue');
+export const LOST = new Fault('run/lost', 'This worker lost the lock of the run');
 
 export class Attempts<D extends RunPayload, W, R = W> {
   private readonly kind: JobKind<D, W, R>;
@@ -113,12 +117,11 @@ export class Attempts<D extends RunPayload, W, R = W> {
   }
 
   private stopAttempts(job: string): void {
-    for (const [stop, id] of this.active) if (id === job) stop.abort(lostFault());
+    for (const [stop, id] of this.active) if (id === job) stop.abort(LOST);
   }
 
-  /** BullMQ's processor. Throws what makes BullMQ fail the job for good, retry it or requeue it. */
+  /** BullMQ's processor. @throws what makes BullMQ fail the job for good, retry it or requeue it */
   async process(job: Job<D, R>, token: string): Promise<R> {
-    if (this.draining) return this.requeue(job, token);
     const stop = new AbortController();
     const id = job.id as string;
     traceRun(fieldsOf(job));
@@ -127,55 +130,72 @@ export class Attempts<D extends RunPayload, W, R = W> {
     this.active.set(stop, id);
     this.kind.onActive(1);
     try {
-      return await this.kind.end(job, token, () => this.endOf(job, token, stop));
+      const life = new Life();
+      let happened = this.taken(job);
+      for (;;) {
+        const effect = life.on(happened.event);
+        if (effect === 'announce') return await this.kind.end(job, token, happened);
+        if (effect === 'give back') return await this.giveBack(job, token);
+        if (effect === 'fail attempt') throw this.failed(job, happened.fault as Fault);
+        happened = await this.attempt(job, token, stop, life);
+      }
     } finally {
       this.active.delete(stop);
       this.kind.onActive(-1);
     }
   }
 
-  /** @throws what makes BullMQ retry the job or requeue it */
-  private async endOf(job: Job<D, R>, token: string, stop: AbortController): Promise<AttemptEnd<W>> {
-    try {
-      return { result: await this.attempt(job, token, stop) };
-    } catch (error) {
-      if (stop.signal.reason === REQUEUE) return this.requeue(job, token);
-      const fault = Fault.of(error);
-      this.settings.onFault?.(job.data.service, fault);
-      return this.verdict(job, fault);
-    }
+  private taken({ data, stalledCounter }: Job<D, R>): Happened<W> {
+    if (this.draining) return { event: 'requeue' };
+    if (data.ended !== undefined) return { event: 'resume' };
+    if (data.cancelled === true) return { event: 'cancel', fault: cancelledFault() };
+    if (stalledCounter >= this.settings.maxStarts) return { event: 'killed', fault: killedFault(stalledCounter) };
+    return { event: 'take' };
   }
 
-  private async attempt(job: Job<D, R>, token: string, stop: AbortController): Promise<W> {
-    if (job.data.cancelled === true) throw cancelledFault();
-    if (job.stalledCounter >= this.settings.maxStarts) {
-      await this.kind.cleanUp(job);
-      throw killedFault(job.stalledCounter);
-    }
+  private async attempt(job: Job<D, R>, token: string, stop: AbortController, life: Life): Promise<Happened<W>> {
     const watcher = this.watch(job, stop);
     try {
-      return await this.kind.work(job, {
+      const result = await this.kind.work(job, {
         signal: stop.signal,
         progress: watcher.progress,
         admit: async () => {
-          if (this.kind.noun === 'run' && job.attemptsStarted === 1) await this.settings.admit();
+          if (this.kind.noun === 'slice') await this.confirm(job, token, stop);
+          else if (job.attemptsStarted === 1) await this.settings.admit();
+          life.on('prepared');
         },
-        assertMayCommit: () => this.assertMayCommit(job, token, stop.signal),
+        assertMayCommit: async () => {
+          if (life.on('mapped') === 'confirm') await this.confirm(job, token, stop);
+        },
       });
+      return { event: 'published', result };
+    } catch (error) {
+      if (stop.signal.reason === REQUEUE) return { event: 'requeue' };
+      const fault = Fault.of(error);
+      this.settings.onFault?.(job.data.service, fault);
+      return { event: this.eventOf(job, fault, stop.signal), fault };
     } finally {
       await watcher.end();
     }
   }
 
-  /** The last chance to keep an obsolete attempt from publishing. A queue that is away is waited for. */
-  private async assertMayCommit(job: Job<D, R>, token: string, signal: AbortSignal): Promise<void> {
+  private eventOf({ attemptsMade, opts }: Job<D, R>, fault: Fault, { reason }: AbortSignal): LifeEvent {
+    if (fault.code === 'run/cancelled') return 'cancel';
+    if (!fault.retriable || attemptsMade + 1 >= (opts.attempts ?? 1)) return 'fault';
+    return reason === LOST ? 'lost' : 'retry';
+  }
+
+  /** Keeps an obsolete attempt from going on. A queue that is away is waited for. @throws Fault */
+  private async confirm(job: Job<D, R>, token: string, stop: AbortController): Promise<void> {
+    let fault: Fault | undefined;
     try {
-      const fault = await whileAway(signal, () => this.kind.confirm(job, lockOf(job, token), this.settings.lockMs));
-      if (fault !== undefined) throw fault;
+      fault = await whileAway(stop.signal, () => this.kind.confirm(job, lockOf(job, token), this.settings.lockMs));
     } catch (error) {
       if (error instanceof Fault) throw error;
       throw new Fault('run/lost', `The queue did not confirm that the run may continue: ${(error as Error).message}`, { cause: error });
     }
+    if (fault === LOST) stop.abort(LOST);
+    if (fault !== undefined) throw fault;
   }
 
   /** Stores progress and polls marks while the job runs. */
@@ -209,16 +229,13 @@ export class Attempts<D extends RunPayload, W, R = W> {
     };
   }
 
-  /** The end of the job, if its attempts are over. @throws Error — it is retried */
-  private verdict(job: Job<D, R>, fault: Fault): AttemptEnd<W> {
-    const attempts = job.opts.attempts ?? 1;
-    if (!fault.retriable || job.attemptsMade + 1 >= attempts) return { fault };
+  private failed(job: Job<D, R>, fault: Fault): Error {
     METRICS.retries.inc({ code: fault.code });
     this.logger.warn({ ...fieldsOf(job), code: fault.code, reason: fault.message }, `${this.kind.noun} retried`);
-    throw new Error(encodeFault(fault));
+    return new Error(encodeFault(fault));
   }
 
-  private async requeue(job: Job<D, R>, token: string): Promise<never> {
+  private async giveBack(job: Job<D, R>, token: string): Promise<never> {
     await job.moveToWait(token);
     this.logger.info(fieldsOf(job), `${this.kind.noun} requeued`);
     throw new WaitingError();
@@ -230,5 +247,3 @@ export function fieldsOf(job: Job<RunPayload>): TracedWork {
   const { runId, slice } = job.data as RunPayload & { readonly slice?: { readonly index: number } };
   return { run: runId, ...(slice === undefined ? {} : { slice: slice.index }), attempt: job.attemptsStarted };
 }
-
-export const lostFault = (): Fault => new Fault('run/lost', 'This worker lost the lock of the run');

@@ -26,7 +26,7 @@ export function cancelWaiting(
     const job = await queue.getJob(runId);
     if (job === undefined) return;
     try {
-      await end.process(job, token, async () => ({ fault: cancelledFault() }));
+      await end.process(job, token, { fault: cancelledFault() });
     } catch (error) {
       // The run is taken again later.
       if (error instanceof DelayedError) return;

@@ -18,11 +18,12 @@ import {
   type TransformResult,
   type WriteResult,
 } from '../../queues/jobs.ts';
+import { next } from '../../queues/runs/life.ts';
 import { completedOutcome, encodeFault, encodeOutcome, failedOutcome, withProvenance, writtenOutcome } from '../../queues/runs/outcome.ts';
 import { atMost } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
-import { type AttemptEnd, lostFault } from './attempts.ts';
+import { type AttemptEnd, LOST } from './attempts.ts';
 
 /** Stores the messages of an outcome safely. */
 export interface PublishOutcome {
@@ -81,16 +82,15 @@ export class RunEnd {
   }
 
   /**
-   * Goes on from the end that is stored; if there is none, from that of `attempt`, which is made only then. Resolves to the outcome of a completed
-   * run; its messages are in the outbox by then. All files of a run that did not complete are removed: a worker may have been killed after
-   * it published, without another attempt.
+   * Goes on from the end that is stored; if there is none, from `end`. Resolves to the outcome of a completed run; its messages are in the outbox
+   * by then. All files of a run that did not complete are removed: a worker may have been killed after it published, without another attempt.
    *
-   * @throws what `attempt` throws; UnrecoverableError — the run did not complete; its message holds the outcome. DelayedError — what follows is retried later. Error —
+   * @throws UnrecoverableError — the run did not complete; its message holds the outcome. DelayedError — what follows is retried later. Error —
    *   `token` is no longer the lock
    */
-  async process(job: RunJob, token: string, attempt: () => Promise<AttemptEnd<RunResult>>): Promise<Outcome> {
+  async process(job: RunJob, token: string, end: AttemptEnd<RunResult>): Promise<Outcome> {
     const { data } = job;
-    const stored = data.ended ?? storedOf(await attempt());
+    const stored = data.ended ?? storedOf(end);
     const found = outcomeOf(data, stored);
     const publish = this.#hooks.publish?.has(data, found) === true ? this.#hooks.publish : undefined;
     if (data.ended === undefined && (publish !== undefined || hasConsequences(data, found))) await this.#store(job, token, stored);
@@ -102,7 +102,7 @@ export class RunEnd {
       if (publish !== undefined) await whileAway(this.#stopped.signal, () => publish.add(data, outcome));
       if (outcome.state === 'completed') await this.#hooks.deleteSources(data, stored.result?.startedAt);
     } catch (error) {
-      return this.#postpone(job, token, stored, Fault.of(error));
+      return this.#failed(job, token, { ...stored, failures: stored.failures + 1 }, Fault.of(error));
     }
     this.#given.set(job, outcome);
     if (outcome.state === 'completed') return outcome;
@@ -169,20 +169,21 @@ export class RunEnd {
     const { work } = SERVICE_QUEUES[job.data.service];
     const amend = (): Promise<boolean> => this.#backend.jobChanges.amend(work, job.id as string, { ended: stored }, lockOf(job, token));
     // A queue that is away is waited for: the run is not made again.
-    if (!(await whileAway(this.#stopped.signal, amend))) throw new Error(encodeFault(lostFault()));
+    if (!(await whileAway(this.#stopped.signal, amend))) throw new Error(encodeFault(LOST));
   }
 
-  async #postpone(job: RunJob, token: string, stored: StoredEnd, fault: Fault): Promise<never> {
-    const failures = stored.failures + 1;
+  /** What follows the end has failed. */
+  async #failed(job: RunJob, token: string, stored: StoredEnd, fault: Fault): Promise<never> {
+    const { failures } = stored;
     const fields = { run: job.data.runId, code: fault.code, reason: fault.message, failures };
-    if (failures >= MAX_FAILURES) {
+    if (next('announcing', failures < MAX_FAILURES ? 'retry' : 'fault').effect === 'give up') {
       this.#logger.error(fields, 'run not ended');
       throw new UnrecoverableError(encodeFault(fault));
     }
     this.#logger.warn(fields, 'end of a run retried');
     try {
-      await this.#store(job, token, { ...stored, failures });
-      await whileAway(this.#stopped.signal, () => job.moveToDelayed(Date.now() + RETRY_MS * 2 ** stored.failures, token));
+      await this.#store(job, token, stored);
+      await whileAway(this.#stopped.signal, () => job.moveToDelayed(Date.now() + RETRY_MS * 2 ** (failures - 1), token));
     } catch {
       // The queue is away, or the job has another holder. Left alone, its lock expires, and it is taken again.
     }
@@ -190,13 +191,14 @@ export class RunEnd {
   }
 }
 
-function storedOf(end: AttemptEnd<RunResult>): StoredEnd {
-  const common = { at: Date.now(), failures: 0 };
-  return 'result' in end ? { ...common, result: end.result } : { ...common, fault: end.fault.toJSON() };
-}
+const storedOf = ({ result, fault }: AttemptEnd<RunResult>): StoredEnd => ({
+  at: Date.now(),
+  failures: 0,
+  ...(fault === undefined ? { result } : { fault: fault.toJSON() }),
+});
 
 function outcomeOf(run: RunPayload, { result, fault, at }: StoredEnd): Outcome {
-  if (result === undefined) return failedOutcome(run, fault === undefined ? lostFault() : Fault.from(fault), new Date(at));
+  if (result === undefined) return failedOutcome(run, fault === undefined ? LOST : Fault.from(fault), new Date(at));
   return run.service === 'graph-writer' ? writtenOutcome(run, result as WriteResult) : completedOutcome(run, result as TransformResult);
 }
 

@@ -10,7 +10,7 @@ import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { removeEarlier, removeEarlierSpills } from '../output/output.ts';
 import type { ThreadPool } from '../threads/pool.ts';
-import { type AttemptSettings, Attempts, fieldsOf, type JobKind, lostFault } from './attempts.ts';
+import { type AttemptSettings, Attempts, fieldsOf, type JobKind, LOST } from './attempts.ts';
 import { pathsOf, type TaskSettings, taskOf } from './task.ts';
 
 export function sliceAttempts(
@@ -31,13 +31,19 @@ export function sliceAttempts(
     return waits ? undefined : new Fault('run/cancelled', 'The attempt of the run that needed this slice has ended');
   };
 
+  const cleanUp = async (job: Job<SlicePayload, SliceResult>): Promise<void> => {
+    const paths = await pathsOf(job.data, attemptNameOf(job), settings);
+    await removeEarlier(paths, paths.name, attemptNameOf(job));
+    await removeEarlierSpills(paths.spillDirectory);
+  };
+
   const kind: JobKind<SlicePayload, SliceResult> = {
     noun: 'slice',
 
     async work(job, context) {
       const { data } = job;
       // The slice may have waited longer than its run existed.
-      await context.assertMayCommit();
+      await context.admit();
       logger.info(fieldsOf(job), 'slice started');
       const startedAt = Date.now();
       const result = await pool.runSlice(await taskOf(data, attemptNameOf(job), settings, data.slice), context);
@@ -49,22 +55,17 @@ export function sliceAttempts(
     async confirm(job, lock, lockMs) {
       // At once: either answer may be outdated when it arrives, whichever was asked for first.
       const [held, fault] = await Promise.all([backend.jobChanges.confirm(queue.name, job.id as string, lock, lockMs), cancellation(job)]);
-      return held === 'lost' ? lostFault() : fault;
-    },
-
-    async cleanUp(job) {
-      const paths = await pathsOf(job.data, attemptNameOf(job), settings);
-      await removeEarlier(paths, paths.name, attemptNameOf(job));
-      await removeEarlierSpills(paths.spillDirectory);
+      return held === 'lost' ? LOST : fault;
     },
 
     onActive: (change) => METRICS.activeSlices.inc(change),
 
-    async end(_, __, attempt) {
-      const end = await attempt();
-      METRICS.slices.inc({ state: stateOf('fault' in end ? end.fault : undefined) });
-      if ('fault' in end) throw new UnrecoverableError(encodeFault(end.fault));
-      return end.result;
+    async end(job, _, { result, fault }) {
+      // Nothing else comes after the attempts whose workers died.
+      if (fault?.code === 'run/killed') await cleanUp(job);
+      METRICS.slices.inc({ state: stateOf(fault) });
+      if (fault !== undefined) throw new UnrecoverableError(encodeFault(fault));
+      return result as SliceResult;
     },
   };
   return new Attempts(kind, settings, logger);

@@ -62,9 +62,7 @@ export function transformAttempts(
       }
     },
 
-    cleanUp: (job) => cleanUpRun(job.data, settings),
-
-    end: (job, token, attempt) => end.process(job, token, attempt),
+    end: (job, token, ended) => end.process(job, token, ended),
 
     onActive: (change) => METRICS.activeRuns.inc(change),
   };

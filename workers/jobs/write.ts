@@ -50,9 +50,7 @@ export function writeAttempts(
       return { ...result, startedAt, milliseconds: Math.round(performance.now() - started) };
     },
 
-    cleanUp: (job) => cleanUpWrite(job.data, settings),
-
-    end: (job, token, attempt) => end.process(job, token, attempt),
+    end: (job, token, ended) => end.process(job, token, ended),
 
     onActive: (change) => METRICS.activeWrites.inc(change),
   };
