@@ -247,8 +247,8 @@ export interface SliceResult {
 
 /** A file of hashes in the output directory (`SubjectFile`), under its temporary name. */
 export interface SliceSubjects {
-  /** Position in `plan.scans`. Only slices with the same number can have subjects in common. */
-  readonly scan: number;
+  /** See `RunSlice.group`. */
+  readonly group: number;
   readonly file: string;
 }
 

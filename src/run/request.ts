@@ -70,6 +70,10 @@ export interface RunSlice {
   /** Digest of mapping and plan: a worker that computes another one has read another mapping, and must stop. */
   readonly digest: string;
   readonly scans: readonly SliceScan[];
+  /** Documents that fill the build sides of its joins, which are read first. Absent: its joins find partners among its own records. */
+  readonly sides?: readonly SliceScan[];
+  /** Slices with the same number may make the same statements. Absent: no other slice makes one of its statements. */
+  readonly group?: number | undefined;
   /** PostgreSQL: name of the snapshot to read, by `DatabaseAddress.name`. */
   readonly snapshots: Readonly<Record<string, string>>;
 }
@@ -102,11 +106,6 @@ export interface ByteSlice extends ByteRange {
    * slice, and before each of those around it, among those with the same parent, from below the root on.
    */
   readonly counts?: readonly number[];
-}
-
-/** The scan, as an index in `plan.scans`, of the file whose slices may make the same statements as this one; undefined: none. */
-export function comparedScan({ distinct, slice }: Pick<RunRequest, 'distinct' | 'slice'>): number | undefined {
-  return distinct ? slice?.scans.find(({ range }) => range?.kind === 'bytes')?.position : undefined;
 }
 
 export interface RunRequest {
@@ -271,6 +270,8 @@ export interface RunReport {
    * document.
    */
   readonly unmatched?: { readonly scan: number; readonly faults: readonly FaultData[] } | undefined;
+  /** For a slice: what was read to fill the build sides of its joins, which is the same for all slices of a group. */
+  readonly sides?: Pick<RunReport, 'joins' | 'unmatched'> | undefined;
   /** Values that are ill-typed and written, and objects that are left out with their statements. Absent: there are none. */
   readonly flaws?: readonly Flaw[] | undefined;
   /** The mapping documents of the run and their SHA-256, hexadecimal. */

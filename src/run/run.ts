@@ -1,18 +1,21 @@
 /** A run: mapping files and inputs in, statements out to a sink. The only entry point for the command line, the workers and the tests. */
+import { randomInt } from 'node:crypto';
 import { LinkedAbort } from '../core/abort.ts';
 import { Fault } from '../core/fault.ts';
 import { checkCounts, secondsFault } from '../core/limits.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { QuadSink } from '../sinks/sink.ts';
+import { MemoryBudget } from './distinct/distinct.ts';
 import { type FoundKey, findKeys, withKeys } from './execute/key-finder.ts';
-import { openOutputs } from './execute/outputs.ts';
-import { executeScans, type ScansResult } from './execute/scans.ts';
+import { type Outputs, openOutputs } from './execute/outputs.ts';
+import { executeScans } from './execute/scans.ts';
+import { fillSides, mapsAlone } from './execute/sides.ts';
 import { prepareInTime } from './prepare/in-time.ts';
 import type { PreparedRun } from './prepare/prepare.ts';
 import type { PartReport } from './report.ts';
 import { type RunHooks, type RunReport, type RunRequest, type SliceScan, TABLE_SHARE, type TargetReport } from './request.ts';
 import { mergeReports } from './slices/merge-reports.ts';
-import { type RunThreads, startThreads } from './threads/threads.ts';
+import { type RunThreads, startThreads, type ThreadPart } from './threads/threads.ts';
 
 export { sliceRun } from './slices/slices.ts';
 
@@ -51,9 +54,9 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
     const look = (signal: AbortSignal): Promise<readonly FoundKey[]> => findKeys(prepared, wanted, request, signal);
     const keys = threads?.mapsMeanwhile ? undefined : await look(hooks.signal ?? new AbortController().signal);
     const outputs = await openOutputs(sink, prepared.plan.targets, hooks);
-    const { parts, unmatched } =
+    const parts =
       threads === undefined
-        ? { parts: [await executeScans(request, withKeys(prepared, keys ?? []), wanted, outputs, hooks)], unmatched: [] }
+        ? [await executeHere(request, withKeys(prepared, keys ?? []), wanted, outputs, hooks)]
         : await threads.execute(keys === undefined ? look : async () => keys, outputs);
     const targets = prepared.plan.targets.map(
       ({ id, path, origin }, i): TargetReport => ({
@@ -63,11 +66,11 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
         quads: parts.reduce((sum, { statements }) => sum + (statements[i + 1] as number), 0),
       }),
     );
-    const { statements: _, cut, ...part } = parts[0] as ScansResult;
+    const { statements: _, cut, ...part } = parts[0] as ThreadPart;
     const { warnings } = prepared;
     const report: PartReport =
       slice === undefined
-        ? mergeReports(parts, { onError: request.onError, warnings, unmatched })
+        ? mergeReports(parts, { onError: request.onError, warnings })
         : // Other slices may have other rows, and find the same.
           { ...part, warnings: [...warnings, ...part.warnings] };
     // The limits of the run apply to each thread.
@@ -84,6 +87,28 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
   } finally {
     await threads?.end();
     await prepared.close();
+  }
+}
+
+/** In this thread: the build sides of a slice first. */
+async function executeHere(
+  request: RunRequest,
+  prepared: PreparedRun,
+  wanted: readonly SliceScan[],
+  outputs: Outputs,
+  hooks: RunHooks,
+): Promise<ThreadPart> {
+  const { slice, memoryBudgetBytes } = request;
+  if (slice?.sides === undefined) return executeScans(request, prepared, wanted, outputs, hooks);
+  const budget = new MemoryBudget(memoryBudgetBytes);
+  const sides = await fillSides(request, prepared, slice.sides, String(slice.index), budget, randomInt(2 ** 31));
+  try {
+    const plan = mapsAlone(prepared.plan);
+    const result = await executeScans(request, { ...prepared, plan }, wanted, outputs, hooks, { budget, joins: sides.joins });
+    const { joins, unmatched } = sides.result;
+    return { ...result, sides: { ...(joins === undefined ? {} : { joins }), unmatched } };
+  } finally {
+    await sides.remove();
   }
 }
 

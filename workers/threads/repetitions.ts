@@ -1,4 +1,4 @@
-/** Removes statements that an earlier slice has written: slices of a file may produce the same statement. */
+/** Removes statements that an earlier slice has written: slices of a group may produce the same statement. */
 import { randomInt } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
@@ -24,8 +24,8 @@ export async function withoutRepetitions(
   signal: AbortSignal,
 ): Promise<readonly SliceResult[]> {
   const kept = [...results];
-  for (const scan of new Set(results.flatMap(({ subjects }) => subjects?.scan ?? []))) {
-    const positions = results.flatMap((result, i) => (result.subjects?.scan === scan ? [i] : []));
+  for (const group of new Set(results.flatMap(({ subjects }) => subjects?.group ?? []))) {
+    const positions = results.flatMap((result, i) => (result.subjects?.group === group ? [i] : []));
     const files = positions.map((i) => join(task.output.directory, results[i]?.subjects?.file as string));
     const repeated = await findRepeated(files, task.request.memoryBudgetBytes / 2, signal);
     const touched = positions.filter((_, i) => repeated.slices.has(i));

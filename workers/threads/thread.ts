@@ -12,7 +12,7 @@ import type { RunProgress, SliceResult } from '../../queues/jobs.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { unpackSecrets } from '../../src/core/secret.ts';
 import { SubjectFile } from '../../src/run/distinct/subject-file.ts';
-import { comparedScan, type Rejection, type RunReport } from '../../src/run/request.ts';
+import type { Rejection, RunReport } from '../../src/run/request.ts';
 import { type FileSink, openFileSink, temporaryName } from '../../src/sinks/file.ts';
 import { FORMAT_EXTENSION } from '../../src/sinks/sink.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
@@ -167,10 +167,11 @@ async function mapSlice(task: Task, context: TaskContext): Promise<SliceResult> 
   const { directory, name, attempt } = task.output;
   await removeEarlier(task.output, name, attempt);
   await removeEarlierSpills(task.request.spillDirectory);
-  const scan = comparedScan(task.request);
+  const { distinct, slice } = task.request;
+  const group = distinct ? slice?.group : undefined;
   const file = temporaryName(`${name}.subjects`, attempt);
-  if (scan !== undefined) makeDirectory(directory);
-  const subjects = scan === undefined ? undefined : new SubjectFile(join(directory, file));
+  if (group !== undefined) makeDirectory(directory);
+  const subjects = group === undefined ? undefined : new SubjectFile(join(directory, file));
   try {
     return await mapInto(
       task,
@@ -179,7 +180,7 @@ async function mapSlice(task: Task, context: TaskContext): Promise<SliceResult> 
         const parts = await sink.finish();
         const rejections = rejected?.finish();
         subjects?.finish();
-        const result = { report, parts, rejections, rejected: first, subjects: scan === undefined ? undefined : { scan, file } };
+        const result = { report, parts, rejections, rejected: first, subjects: group === undefined ? undefined : { group, file } };
         await sendSlice(task.output, result);
         await context.ask({ kind: 'mapped' });
         return result;

@@ -16,7 +16,7 @@ export function describePhysical(
   const lines = groups.flatMap((group, number) => [
     `group ${number + 1}`,
     ...group.map((id) => `  ${line(id)}`),
-    ...(['threads', 'workers'] as const).flatMap((parts) => describeDivision(physical, plan, number, parts)),
+    ...(['threads', 'workers'] as const).flatMap((parts) => describeDivision(physical, number, parts)),
   ]);
   return [...lines, ...nodes.flatMap((node, id) => (node.kind === 'output' ? [line(id)] : []))];
 }
@@ -122,21 +122,17 @@ function describeState({ key, value }: NodeState): string {
   return found === undefined ? VALUES[value] : value === 'nothing' ? `${found} of each` : `${VALUES[value]} by ${found}`;
 }
 
-function describeDivision(physical: PhysicalPlan, plan: Plan, group: number, parts: PartsIn): readonly string[] {
+function describeDivision(physical: PhysicalPlan, group: number, parts: PartsIn): readonly string[] {
   const obstacles = obstaclesOf(physical, group, parts);
-  const several = parts === 'workers' && (plan.groups[group] as readonly number[]).length > 1;
-  const reasons = [
-    ...(several ? ['its scans make equal statements, or join each other, and workers divide the records of one scan'] : []),
-    ...obstacles.map(({ node, reason }: Obstacle) => `${node + 1} ${REASONS[reason]}`),
-  ];
-  if (reasons.length === 0) return [`  ${parts} divide the records`];
+  const reasons = obstacles.map(({ node, reason }: Obstacle) => `${node + 1} ${REASONS[reason]}`);
+  const hasJoins = physical.groups[group]?.some((id) => physical.nodes[id]?.kind === 'join');
+  if (reasons.length === 0) return [`  ${parts} divide the records${hasJoins ? ', if each can read the build sides of the joins' : ''}`];
   return [`  ${parts} do not divide the records:`, ...reasons.map((reason) => `    ${reason}`)];
 }
 
 const REASONS: Readonly<Record<Reason, string>> = {
   position: 'reads the position of its record, which a part of the document does not know',
   order: 'needs all rows in one place',
-  'build side': 'needs all rows of its build side, which parts do not share',
   'all pairs': 'has no condition, and the run reports how many pairs it makes as a whole',
   collection: 'adds rows to one collection, in their order',
   pairs: 'makes pairs of rows, which the database gives once for a query, and not for several',

@@ -20,7 +20,7 @@ export interface Obstacle {
   readonly reason: Reason;
 }
 
-export type Reason = 'position' | 'order' | 'build side' | 'all pairs' | 'collection' | 'pairs' | 'repeats' | 'reifier' | 'target';
+export type Reason = 'position' | 'order' | 'all pairs' | 'collection' | 'pairs' | 'repeats' | 'reifier' | 'target';
 
 /** @returns in the order of the nodes; none: the records of the group can be divided */
 export function obstaclesOf({ nodes, provided, groups }: PhysicalPlan, group: number, parts: PartsIn): readonly Obstacle[] {
@@ -42,7 +42,6 @@ export function obstaclesOf({ nodes, provided, groups }: PhysicalPlan, group: nu
 /** Why parts do not meet a requirement of a node; undefined: they do. */
 function reasonOf(node: Node, required: Required, input: Provided, parts: PartsIn, isExchanged: boolean): Reason | undefined {
   if (required.complete && node.kind === 'join') {
-    if (parts === 'workers') return 'build side';
     // The run reports how many pairs a join without conditions makes as a whole.
     return node.gives === 'objects' && node.operator.on.length === 0 ? 'all pairs' : undefined;
   }

@@ -25,6 +25,20 @@ export async function hasLargeInput(request: RunRequest, sliceBytes: number, sig
   return false;
 }
 
+/** The state of a document that slices read as a whole; undefined: they cannot read the same version, or it is beyond the limit of the run. */
+export async function wholeState(
+  source: FileSource,
+  url: string,
+  request: RunRequest,
+  signal: AbortSignal,
+): Promise<InputState | undefined> {
+  if (source.compression !== 'none' || source.request !== undefined) return undefined;
+  const state = await stateOf(url, request, signal);
+  // A document beyond the limit of the run is left to its reader, which reports it.
+  const allowed = request.limits.inputBytes || Number.POSITIVE_INFINITY;
+  return state === undefined || state.sizeBytes > allowed ? undefined : state;
+}
+
 /**
  * Ranges of about `sliceBytes` each of a document; one or none if the document is small or cannot be cut: it is compressed, not UTF-8, of
  * another format, or the answer to a request with headers or a query; JSON and XML whose records are not independent; CSV, JSON and XML over
@@ -43,11 +57,8 @@ export async function byteSlicesOf(
   sliceBytes: number,
   signal: AbortSignal,
 ): Promise<readonly ByteSlice[]> {
-  if (sliceBytes === 0 || source.compression !== 'none' || source.request !== undefined) return [];
-  const state = await stateOf(url, request, signal);
-  // A document beyond the limit of the run is left to its reader, which reports it.
-  const allowed = request.limits.inputBytes || Number.POSITIVE_INFINITY;
-  if (state === undefined || state.sizeBytes <= sliceBytes || state.sizeBytes > allowed) return [];
+  const state = sliceBytes === 0 ? undefined : await wholeState(source, url, request, signal);
+  if (state === undefined || state.sizeBytes <= sliceBytes) return [];
   const slices: ByteSlice[] = [];
   for await (const slice of slicesOf(scan, source, url, request, state, Math.ceil(state.sizeBytes / sliceBytes), signal))
     slices.push(slice);

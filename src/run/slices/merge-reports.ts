@@ -9,14 +9,15 @@ export interface Whole {
   readonly onError: ErrorPolicy | undefined;
   /** Those of the preparation, which come first. */
   readonly warnings?: readonly string[];
-  /** References that no record of a document has that was read as a whole, beside those of the parts. */
-  readonly unmatched?: readonly FaultData[];
 }
 
 /** @throws Fault mapping/reference — under the policy `strict`: a reference that no record of any part has */
-export function mergeReports(parts: readonly PartReport[], { onError, warnings = [], unmatched = [] }: Whole): PartReport {
+export function mergeReports(parts: readonly PartReport[], { onError, warnings = [] }: Whole): PartReport {
   const sum = (of: (part: PartReport) => number | undefined): number => parts.reduce((total, part) => total + (of(part) ?? 0), 0);
-  const joins = mergeJoins(parts.flatMap((part) => part.joins ?? []));
+  const sides = parts.flatMap((part) => part.sides ?? []);
+  const counted = mergeJoins(parts.flatMap((part) => part.joins ?? []));
+  // Joins whose rows feed triples maps as well are counted there. All parts have filled the same sides.
+  const joins = firstOf([...counted, ...sides.flatMap((side) => side.joins ?? [])], ({ id }) => id);
   const incomplete = incompleteJoins(joins);
   const flaws = mergeFlaws(parts.flatMap((part) => part.flaws ?? []));
   const ofParts = parts.flatMap((part) => part.warnings);
@@ -29,7 +30,7 @@ export function mergeReports(parts: readonly PartReport[], { onError, warnings =
     warnings: countRepeated([
       ...warnings,
       ...(parts.length === 1 ? ofParts : limitWarnings(ofParts)),
-      ...warningsOf(commonFaults(parts, unmatched), onError),
+      ...warningsOf(commonFaults(parts), onError),
       ...joinWarnings(joins),
       ...flawWarnings(flaws),
     ]),
@@ -54,29 +55,33 @@ function addMaps(a: TriplesMapReport, b: TriplesMapReport): TriplesMapReport {
   return { ...a, records: a.records + b.records, quads, rejected: a.rejected + b.rejected, empty: quads > 0 ? undefined : empty };
 }
 
-/** Faults that hold for a document if they hold for each of its slices; and those `beside` of other places. */
-function commonFaults(parts: readonly PartReport[], beside: readonly FaultData[]): readonly Fault[] {
+/** Faults that hold for a document if they hold for each of its slices; and those of documents that were read as a whole. */
+function commonFaults(parts: readonly PartReport[]): readonly Fault[] {
   const byScan = new Map<number, readonly FaultData[]>();
   for (const { unmatched } of parts) {
     // JSON has no undefined.
     if (unmatched == null) continue;
     const { scan, faults } = unmatched;
-    const places = placesOf(faults);
-    byScan.set(scan, byScan.get(scan)?.filter(({ place }) => places.has(JSON.stringify(place))) ?? faults);
+    const places = new Set(faults.map(placeOf));
+    byScan.set(scan, byScan.get(scan)?.filter((fault) => places.has(placeOf(fault))) ?? faults);
   }
-  const common = [...byScan.values()].flat();
-  const places = placesOf(common);
-  return [...common, ...beside.filter(({ place }) => !places.has(JSON.stringify(place)))].map(Fault.from);
+  const ofSides = parts.flatMap(({ sides }) => sides?.unmatched?.faults ?? []);
+  return firstOf([...byScan.values()].flat().concat(ofSides), placeOf).map(Fault.from);
 }
 
-const placesOf = (faults: readonly FaultData[]): ReadonlySet<string> => new Set(faults.map(({ place }) => JSON.stringify(place)));
+const placeOf = ({ place }: FaultData): string => JSON.stringify(place);
+
+/** The first of those with the same name. */
+function firstOf<T>(all: readonly T[], nameOf: (one: T) => string): readonly T[] {
+  const named = new Map<string, T>();
+  for (const one of all) if (!named.has(nameOf(one))) named.set(nameOf(one), one);
+  return [...named.values()];
+}
 
 const MAX_WARNINGS = 50;
 
 /** Each once, with the first position: each of many slices may have its own. */
 function limitWarnings(warnings: readonly string[]): readonly string[] {
-  const seen = new Map<string, string>();
-  for (const warning of warnings) if (!seen.has(withoutPosition(warning))) seen.set(withoutPosition(warning), warning);
-  const all = [...seen.values()];
+  const all = firstOf(warnings, withoutPosition);
   return all.length <= MAX_WARNINGS ? all : [...all.slice(0, MAX_WARNINGS), `… and ${all.length - MAX_WARNINGS} more warnings`];
 }

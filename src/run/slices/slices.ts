@@ -1,15 +1,17 @@
 /**
- * Cuts a run into slices for several workers: key ranges of large tables, byte ranges of large files, and independent groups of scans. Only
- * slices of one file can make the same statement; their subjects are compared (`distinct/`).
+ * Cuts a run into slices for several workers: key ranges of large tables, byte ranges of large files, and independent groups of scans. Slices of
+ * one group with files may make the same statement; their subjects are compared (`distinct/`). Slices with joins read the build sides first.
  */
 import { obstaclesOf } from '../../plan/physical/division.ts';
-import type { Plan, ScanPlan } from '../../plan/plan.ts';
+import type { ScanPlan } from '../../plan/plan.ts';
+import type { InputState } from '../../storage/storage.ts';
 import type { Databases } from '../databases/databases.ts';
 import { keysOf } from '../databases/keys.ts';
 import type { DocumentPlace } from '../prepare/documents/inputs.ts';
-import { prepareRun } from '../prepare/prepare.ts';
+import { type PreparedRun, prepareRun } from '../prepare/prepare.ts';
 import type { ByteSlice, KeyRange, RunRequest, RunSlice, SliceScan } from '../request.ts';
-import { byteSlicesOf, hasLargeInput } from './file-slices.ts';
+import { byteSlicesOf, hasLargeInput, wholeState } from './file-slices.ts';
+import { sidesOfGroup } from './sides.ts';
 
 /** Minimum size for cutting, and about the size of a slice; 0: never cut. */
 export interface SliceSizes {
@@ -17,6 +19,8 @@ export interface SliceSizes {
   readonly rows: number;
   /** Bytes of a file. */
   readonly bytes: number;
+  /** Bytes of the files that each slice reads for its joins, at most. Absent: as many as a slice has. */
+  readonly sideBytes?: number;
 }
 
 export interface CutRun {
@@ -26,8 +30,8 @@ export interface CutRun {
 }
 
 /**
- * Cuts a run into slices. undefined: it stays whole, because its tables and files are small, have no usable key, are held together by a join
- * or by statements that could repeat, or because the mapping has logical targets, which are one file each.
+ * Cuts a run into slices. undefined: it stays whole, because its tables and files are small, have no usable key, are held together by a join of
+ * large files or by statements that could repeat, or because the mapping has logical targets, which are one file each.
  *
  * PostgreSQL slices read one snapshot, until the result is released. MySQL and MariaDB cannot share a snapshot: each slice sees the rows as
  * they are when it begins.
@@ -36,46 +40,76 @@ export interface CutRun {
  */
 export async function sliceRun(request: RunRequest, sizes: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined> {
   if (sizes.rows === 0 && !(await hasLargeInput(request, sizes.bytes, signal))) return undefined;
-  const { plan, physical, places, databases, digest, close } = await prepareRun(request, signal);
+  const prepared = await prepareRun(request, signal);
+  const { plan, databases, digest, close } = prepared;
   let open = true;
   const release = async (): Promise<void> => {
     if (open) await close();
     open = false;
   };
   try {
-    const scansOfSlices = await slicePlan(plan, async (scan, position, group) => {
-      if (obstaclesOf(physical, group, 'workers').length > 0) return [];
-      const { source } = scan;
-      if (source.kind === 'file') return byteSlicesOf(scan, source, (places[position] as DocumentPlace).url, request, sizes.bytes, signal);
-      return databases !== undefined && sizes.rows > 0 ? rangesOf(scan, databases, sizes.rows) : [];
-    });
-    if (scansOfSlices.length < 2) {
+    const parts: SlicePart[] = [];
+    const rest: SliceScan[] = [];
+    for (const index of prepared.plan.groups.keys()) {
+      const cut = await cutGroup(index, prepared, request, sizes, signal);
+      if (cut === undefined) rest.push(...(plan.groups[index] as readonly number[]).map((position) => ({ position, range: undefined })));
+      else parts.push(...cut);
+    }
+    rest.sort((a, b) => a.position - b.position);
+    if (rest.length > 0) parts.unshift({ scans: rest });
+    if (parts.length < 2) {
       await release();
       return undefined;
     }
     const snapshots = (await databases?.snapshots()) ?? {};
-    return { slices: scansOfSlices.map((scans, index) => ({ index, digest, scans, snapshots })), release };
+    return { slices: parts.map((part, index) => ({ index, digest, ...part, snapshots })), release };
   } catch (error) {
     await release();
     throw error;
   }
 }
 
-/** The scans of each slice; those that are too small for a slice of their own share one. */
-async function slicePlan(
-  plan: Plan,
-  cut: (scan: ScanPlan, position: number, group: number) => Promise<readonly (KeyRange | ByteSlice)[]>,
-): Promise<readonly (readonly SliceScan[])[]> {
-  const slices: SliceScan[][] = [];
-  const rest: SliceScan[] = [];
-  for (const [number, group] of plan.groups.entries()) {
-    const [position] = group as [number];
-    const ranges = group.length > 1 ? [] : await cut(plan.scans[position] as ScanPlan, position, number);
-    if (ranges.length > 1) slices.push(...ranges.map((range) => [{ position, range }]));
-    else rest.push(...group.map((one) => ({ position: one, range: undefined })));
+type SlicePart = Pick<RunSlice, 'scans' | 'sides' | 'group'>;
+
+/** The slices of a group: ranges of its large documents and tables, and one slice with its others. undefined: the group stays whole. */
+async function cutGroup(
+  index: number,
+  prepared: PreparedRun,
+  request: RunRequest,
+  sizes: SliceSizes,
+  signal: AbortSignal,
+): Promise<readonly SlicePart[] | undefined> {
+  const { plan, physical, places, databases } = prepared;
+  if (obstaclesOf(physical, index, 'workers').length > 0) return undefined;
+  const group = plan.groups[index] as readonly number[];
+  const scanAt = (position: number): ScanPlan => plan.scans[position] as ScanPlan;
+  const urlOf = (position: number): string => (places[position] as DocumentPlace).url;
+  const stateOf = async (position: number): Promise<InputState | undefined> => {
+    const { source } = scanAt(position);
+    return source.kind === 'file' ? wholeState(source, urlOf(position), request, signal) : undefined;
+  };
+  // Each slice reads them: more would take longer than the slice.
+  const sides = await sidesOfGroup(group, prepared, request, stateOf, sizes.sideBytes ?? sizes.bytes);
+  if (sides === undefined) return undefined;
+  const small: SliceScan[] = [];
+  const ranges: SliceScan[] = [];
+  for (const position of group) {
+    const scan = scanAt(position);
+    const { source } = scan;
+    const found: readonly (KeyRange | ByteSlice)[] =
+      source.kind === 'file'
+        ? await byteSlicesOf(scan, source, urlOf(position), request, sizes.bytes, signal)
+        : databases !== undefined && sizes.rows > 0
+          ? await rangesOf(scan, databases, sizes.rows)
+          : [];
+    if (found.length > 1) ranges.push(...found.map((range) => ({ position, range })));
+    else small.push({ position, range: undefined });
   }
-  rest.sort((a, b) => a.position - b.position);
-  return rest.length === 0 ? slices : [rest, ...slices];
+  if (ranges.length === 0) return undefined;
+  // Rows of tables have no subject in common: `obstaclesOf` has looked.
+  const number = group.some((position) => scanAt(position).source.kind === 'file') ? index : undefined;
+  const of = { ...(sides.length === 0 ? {} : { sides }), group: number };
+  return [...(small.length === 0 ? [] : [small]), ...ranges.map((one) => [one])].map((scans) => ({ scans, ...of }));
 }
 
 /** Key ranges of about `sliceRows` rows each; one or none if the table is small or has no single-column key. */

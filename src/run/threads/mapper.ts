@@ -4,9 +4,10 @@ import { type MemoryBudget, ReservedBudget } from '../distinct/distinct.ts';
 import { withKeys } from '../execute/key-finder.ts';
 import type { StatementSink } from '../execute/outputs.ts';
 import { executeScans, type ScansResult } from '../execute/scans.ts';
+import { mapsAlone } from '../execute/sides.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import type { RunHooks, RunRequest } from '../request.ts';
-import { GroupTables, mapsAlone } from './group.ts';
+import { GroupTables } from './group.ts';
 import type { FromMapper, SharedGroup, ToMapper, Unit } from './messages.ts';
 import { TextSender } from './text-sender.ts';
 

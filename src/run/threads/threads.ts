@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resourceLimits, type WorkerOptions } from 'node:worker_threads';
 import { atMost, LinkedAbort } from '../../core/abort.ts';
-import { Fault, type FaultData } from '../../core/fault.ts';
+import { Fault } from '../../core/fault.ts';
 import { packSecrets } from '../../core/secret.ts';
 import { readerOf } from '../../sources/formats.ts';
 import { addKept } from '../compile/output.ts';
@@ -15,6 +15,7 @@ import { type Outputs, openTexts } from '../execute/outputs.ts';
 import type { ScansResult } from '../execute/scans.ts';
 import { formatBefore } from '../prepare/documents/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
+import type { PartReport } from '../report.ts';
 import { rejectedTooMany, sumOfProgress } from '../report.ts';
 import type { Progress, RunHooks, RunRequest } from '../request.ts';
 import { MappingThread } from './mapping-thread.ts';
@@ -59,12 +60,7 @@ interface Queued extends GroupUnits {
 }
 
 /** What the threads of a run have done. */
-export interface ThreadResults {
-  /** In the order of the plan. */
-  readonly parts: readonly ScansResult[];
-  /** References that no record has that fills a join index. */
-  readonly unmatched: readonly FaultData[];
-}
+export type ThreadPart = ScansResult & Pick<PartReport, 'sides'>;
 
 /** Looks for keys in documents. */
 export type KeySearch = (signal: AbortSignal) => Promise<readonly FoundKey[]>;
@@ -149,7 +145,7 @@ export class RunThreads {
    * @param findKeys looks for keys while threads map
    * @throws Fault the first one of any thread
    */
-  async execute(findKeys: KeySearch, outputs: Outputs): Promise<ThreadResults> {
+  async execute(findKeys: KeySearch, outputs: Outputs): Promise<readonly ThreadPart[]> {
     this.#outputs = outputs;
     for (const thread of this.#threads) thread.send({ kind: 'forms', forms: outputs.forms });
     const stop = new LinkedAbort([this.#hooks.signal]);
@@ -401,23 +397,19 @@ export class RunThreads {
   }
 
   /** @param drained numbers of statements that no thread has counted, by output */
-  #resultsWith(drained: readonly number[]): ThreadResults {
-    const parts = this.#results.toSorted((a, b) => a.index - b.index).map(({ result }) => result);
-    const sides = [...this.#sides.values()];
-    // Those of which the rows feed triples maps as well were counted there.
-    const counted = new Set(parts.flatMap(({ joins = [] }) => joins.map(({ id }) => id)));
-    const rest: ScansResult = {
-      records: 0,
+  #resultsWith(drained: readonly number[]): readonly ThreadPart[] {
+    const nothing = { records: 0, quads: 0, rejected: 0, bytesRead: 0, triplesMaps: [], warnings: [] };
+    const rest: ThreadPart = {
+      ...nothing,
       quads: drained.reduce((sum, count) => sum + count, 0),
       statements: drained,
-      rejected: 0,
-      bytesRead: 0,
       bytesSpilled: [...this.#undecided.values()].reduce((sum, { bytes }) => sum + bytes, 0),
-      triplesMaps: [],
-      joins: sides.flatMap(({ joins = [] }) => joins.filter(({ id }) => !counted.has(id))),
-      warnings: [],
     };
-    return { parts: [...parts, rest], unmatched: sides.flatMap(({ unmatched }) => unmatched?.faults ?? []) };
+    return [
+      ...this.#results.toSorted((a, b) => a.index - b.index).map(({ result }) => result),
+      rest,
+      ...[...this.#sides.values()].map((sides): ThreadPart => ({ ...nothing, statements: drained.map(() => 0), sides })),
+    ];
   }
 
   #heldBytes(): number {

@@ -6,10 +6,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { LinkedAbort } from '../../core/abort.ts';
-import { policyOf } from '../../mapping/model/model.ts';
-import type { Project } from '../../plan/algebra.ts';
 import { obstaclesOf } from '../../plan/physical/division.ts';
-import type { Provided } from '../../plan/physical/nodes.ts';
 import type { Plan, ScanPlan } from '../../plan/plan.ts';
 import { readerOf } from '../../sources/formats.ts';
 import type { InputState } from '../../storage/storage.ts';
@@ -17,6 +14,7 @@ import { type DocumentPlace, formatBefore } from '../prepare/documents/inputs.ts
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { type ByteSlice, type KeyRange, type RunRequest, type SliceScan, STANDARD_INPUT } from '../request.ts';
 import { localState, slicesOf } from '../slices/file-slices.ts';
+import { sidesOfGroup } from '../slices/sides.ts';
 import { rangesOf } from '../slices/slices.ts';
 import { reserveTables } from './group.ts';
 import type { SharedGroup, Unit } from './messages.ts';
@@ -126,6 +124,8 @@ class Divider {
   /** Scans that are being cut: each has its document open. */
   readonly #cutting: AsyncGenerator<SliceScan>[] = [];
   readonly #states = new Map<number, InputState | undefined>();
+  /** By index of the group: the documents that fill its join indexes. */
+  readonly #sides = new Map<number, readonly SliceScan[]>();
 
   constructor(prepared: PreparedRun, request: RunRequest, signal: AbortSignal) {
     this.#prepared = prepared;
@@ -148,8 +148,11 @@ class Divider {
     const group = this.#plan.groups[index] as readonly number[];
     if (obstaclesOf(this.#prepared.physical, index, 'threads').length > 0 || !group.every((position) => this.#hasSnapshot(position)))
       return undefined;
-    const builds = this.#buildsOf(group);
-    if (builds.length > 0 && !(await this.#canBeBuilt(builds))) return undefined;
+    const { threads, memoryBudgetBytes } = this.#request;
+    const stateOf = (position: number): Promise<InputState | undefined> => this.#stateOf(position);
+    const sides = await sidesOfGroup(group, this.#prepared, this.#request, stateOf, (memoryBudgetBytes * BUILD_SHARE) / threads);
+    if (sides === undefined) return undefined;
+    this.#sides.set(index, sides);
     const slices = this.#cut(group);
     this.#cutting.push(slices);
     const { value: first } = (await slices.next()) as IteratorYieldResult<SliceScan>;
@@ -173,7 +176,7 @@ class Divider {
   }
 
   sharedGroup(index: number, group: readonly number[]): SharedGroup {
-    const builds = this.#buildsOf(group).map((position) => ({ position, range: this.#wholeRange(position) }));
+    const builds = this.#sides.get(index) ?? [];
     const memory = reserveTables(this.#plan, group, this.#request.memoryBudgetBytes);
     return { index, seed: randomInt(2 ** 31), memory, builds };
   }
@@ -192,42 +195,6 @@ class Divider {
   #addressOf(position: number): string | undefined {
     const { source } = this.#plan.scans[position] as ScanPlan;
     return source.kind === 'file' ? undefined : this.#prepared.databases?.addressOf(source);
-  }
-
-  /** Positions of scans with sides of joins that the group reads. */
-  #buildsOf(group: readonly number[]): readonly number[] {
-    return group.filter((position) => sidesOf(this.#plan.scans[position] as ScanPlan).length > 0);
-  }
-
-  /**
-   * Whether each thread can fill the join indexes for itself, with the same result: the same versions of small documents, no terms that differ
-   * whenever they are made, and no triples map that leaves out records of its own.
-   */
-  async #canBeBuilt(builds: readonly number[]): Promise<boolean> {
-    let bytes = 0;
-    for (const position of builds) {
-      const scan = this.#plan.scans[position] as ScanPlan;
-      if ((await this.#stateOf(position)) === undefined) return false;
-      bytes += await this.#sizeOf(position);
-      const sides = sidesOf(scan).map((join) => this.#plan.joins[join] as Project);
-      if (!sides.every((side) => this.#isSameWhenever(side) && this.#isStrict(side))) return false;
-    }
-    const { threads, memoryBudgetBytes } = this.#request;
-    return bytes * threads <= memoryBudgetBytes * BUILD_SHARE;
-  }
-
-  /** Whether the keys and columns of a side are the same whenever they are made, by whichever thread. */
-  #isSameWhenever(side: Project): boolean {
-    const { nodes, provided } = this.#prepared.physical;
-    const { deterministic, readsPosition } = provided[
-      nodes.findIndex((node) => node.kind === 'project' && node.operator === side)
-    ] as Provided;
-    return deterministic && !readsPosition;
-  }
-
-  #isStrict({ map }: Project): boolean {
-    // Rows of a view belong to no triples map, and legacy mappings have no views.
-    return policyOf(map?.dialect ?? 'rml', this.#request.onError) === 'strict';
   }
 
   /** Several, or none: the scan is not cut. */
@@ -253,11 +220,6 @@ class Divider {
       if (slice.from === slice.head && slice.to === size) return;
       yield slice;
     }
-  }
-
-  #wholeRange(position: number): ByteSlice {
-    const { sizeBytes, version } = this.#states.get(position) as InputState;
-    return { kind: 'bytes', head: 0, from: 0, to: sizeBytes, version };
   }
 
   /** undefined: the document is not read as it is on this machine. */
@@ -286,6 +248,3 @@ async function* prepended<T>(first: T, rest: AsyncIterable<T>): AsyncGenerator<T
   yield first;
   yield* rest;
 }
-
-const sidesOf = ({ iterations }: ScanPlan): readonly number[] =>
-  iterations.flatMap(({ pipelines }) => pipelines.flatMap(({ buildSides }) => buildSides));

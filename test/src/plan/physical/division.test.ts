@@ -30,10 +30,9 @@ async function divisions(text: string, facts: CatalogueMetadata = NO_METADATA): 
 }
 
 const DIVIDED = ['threads divide the records', 'workers divide the records'];
+const WITH_SIDES = DIVIDED.map((text) => `${text}, if each can read the build sides of the joins`);
 const whole = (parts: string, ...reasons: string[]) => [`${parts} do not divide the records:`, ...reasons];
-const SCANS = 'its scans make equal statements, or join each other, and workers divide the records of one scan';
 const PAIRS = 'makes pairs of rows, which the database gives once for a query, and not for several';
-const SIDE = 'needs all rows of its build side, which parts do not share';
 
 describe('records of', () => {
   test.each<[what: string, mapping: string, expected: readonly string[]]>([
@@ -50,15 +49,15 @@ describe('records of', () => {
     [
       'a join with a file that is read before',
       map('A', parent('P')) + map('P', value),
-      ['threads divide the records', ...whole('workers', SCANS, SIDE)],
+      WITH_SIDES,
     ],
-    ['a join with the same file', map('A', parent('A')), ['threads divide the records', ...whole('workers', SIDE)]],
+    ['a join with the same file', map('A', parent('A')), WITH_SIDES],
     [
       'a view that joins another one',
       `${view} ; rml:leftJoin [ rml:parentLogicalView <#W> ; rml:joinCondition [ rml:child "id" ; rml:parent "id" ] ; rml:field [ rml:fieldName "v" ; rml:reference "v" ] ] .
        <#W> a rml:LogicalView ; rml:viewOn [ ${file('b.csv')} ] ; rml:field [ rml:fieldName "id" ; rml:reference "id" ] , [ rml:fieldName "v" ; rml:reference "v" ] .
        <#M> ${overView} ; ${value} .`,
-      ['threads divide the records', ...whole('workers', SCANS, SIDE)],
+      WITH_SIDES,
     ],
     [
       'a promise of a view',

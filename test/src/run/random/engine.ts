@@ -7,6 +7,7 @@ import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
 import type { RunReport, RunRequest } from '../../../../src/run/request.ts';
 import { executeRun, sliceRun } from '../../../../src/run/run.ts';
+import type { SliceSizes } from '../../../../src/run/slices/slices.ts';
 import { plainLabels } from '../../../support/read-rdf.ts';
 
 export type Changes = Partial<RunRequest> & Pick<RunRequest, 'mappings' | 'workingDirectory'>;
@@ -61,10 +62,7 @@ export async function reportedLines(changes: Changes): Promise<{ readonly lines:
 }
 
 /** The lines of all slices; undefined: the run is not cut. */
-export async function linesOfSlices(
-  changes: Changes,
-  limits: { readonly rows: number; readonly bytes: number },
-): Promise<string[] | undefined> {
+export async function linesOfSlices(changes: Changes, limits: SliceSizes): Promise<string[] | undefined> {
   const cut = await sliceRun(requestOf(changes, tmpdir()), limits, new AbortController().signal);
   if (cut === undefined) return undefined;
   const lines = new Set<string>();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { Random } from '../../../../support/random.ts';
-import { type Changes, linesOf, requestOf } from '../engine.ts';
+import { type Changes, linesOf, linesOfSlices, requestOf } from '../engine.ts';
 import { expectSameIn } from '../equalities/written.ts';
 
 /** The first members are texts, null or missing; the others are arrays. */
@@ -111,6 +111,9 @@ export function itemsDirectory() {
     writeMapping: (text: string): void => writeFileSync(join(directory, 'mapping.ttl'), text),
     run: (changes: Partial<Changes>): Promise<string[]> =>
       linesOf({ mappings: [join(directory, 'mapping.ttl')], workingDirectory: directory, ...changes }),
+    /** Each slice reads the other file, or the whole one, for its joins. undefined: it is not cut. */
+    runInSlices: (bytes: number): Promise<string[] | undefined> =>
+      linesOfSlices({ mappings: [join(directory, 'mapping.ttl')], workingDirectory: directory }, { rows: 7, bytes, sideBytes: 1e9 }),
     /** Whether the format does not refuse it. */
     expectSameIn: (format: Parameters<typeof expectSameIn>[0], changes: Partial<Changes>): Promise<boolean> =>
       expectSameIn(

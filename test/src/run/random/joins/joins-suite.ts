@@ -4,7 +4,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
 import { partitionOf } from '../../../../../src/core/hash.ts';
 import { MemoryBudget } from '../../../../../src/run/distinct/distinct.ts';
@@ -128,7 +128,15 @@ async function compare(seed: number, records: number): Promise<void> {
     }
   }
   if (seed % 4 === 0 || records >= 100) await compareThreads(expected);
+  if (records >= 100) return;
+  const inSlices = await directory.runInSlices(400);
+  if (inSlices === undefined) return;
+  sliced++;
+  expect(inSlices.sort()).toEqual(expected);
 }
+
+let sliced = 0;
+afterAll(() => expect(sliced).toBeGreaterThan(0));
 
 async function compareThreads(expected: readonly string[]): Promise<void> {
   for (const [threads, memoryBudgetBytes] of THREADS)

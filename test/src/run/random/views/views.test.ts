@@ -11,6 +11,7 @@ import type { RunRequest } from '../../../../../src/run/request.ts';
 import { executeRun } from '../../../../../src/run/run.ts';
 import { share, sharedTest, test } from '../../../../support/jest/extent.ts';
 import { Random, seeds } from '../../../../support/random.ts';
+import { linesOfSlices } from '../engine.ts';
 
 const VALUES = ['a', 'b', 'c', 'a b', 'ü', '1:1', 't3:a', '%41', 'x/y', 'n0:'];
 
@@ -193,6 +194,9 @@ describe('views are what nested loops give', () => {
       }
     }
     expect([...new Set(await run({ distinct: false }))].sort()).toEqual(expected);
+    const changes = { mappings: [join(directory, 'mapping.ttl')], workingDirectory: directory };
+    const slices = await linesOfSlices(changes, { rows: 7, bytes: 150, sideBytes: 1e9 });
+    if (slices !== undefined) expect(slices.sort()).toEqual(expected);
   });
 
   // What nobody reads of a view multiplies its rows all the same where each row has a value of its own.
