@@ -17,6 +17,8 @@ COPY studio studio
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.21.0-bookworm-slim
+# For .tar.xz.
+RUN apt-get update && apt-get install -y --no-install-recommends xz-utils && rm -rf /var/lib/apt/lists/*
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=8080 \
@@ -34,7 +36,7 @@ EXPOSE 8080
 # Of a certificate of TLS_CERT nothing is checked: it is that of the service's name, and this asks the machine itself.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'; fetch(`${process.env.TLS_CERT ? 'https' : 'http'}://127.0.0.1:${process.env.PORT}/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# As the first process, Node ends for SIGTERM because Quadmill listens to it: it drains, then exits with 0. No init is needed, since it
-# starts no children here: the image has no redis-server.
+# As the first process, Node ends for SIGTERM because Quadmill listens to it: it drains, then exits with 0. No init is needed: it
+# waits for the children that it starts, and the image has no redis-server.
 ENTRYPOINT ["node", "bin/quadmill.js"]
 CMD ["serve"]

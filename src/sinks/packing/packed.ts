@@ -6,7 +6,7 @@ import { type Compression, withoutCompression } from '../../storage/compression.
 import type { QuadSink } from '../sink.ts';
 import { tarred } from './tar.ts';
 import { Through } from './through.ts';
-import { xzCompressed } from './xz.ts';
+import { createXz } from './xz.ts';
 import { zipped } from './zip.ts';
 
 export interface PackingOptions {
@@ -32,12 +32,17 @@ export async function packed(inner: QuadSink, options: PackingOptions): Promise<
       return zipped(inner, entryOf(options));
     case 'targz':
       return tarred(streamed(inner, createGzip()), entryOf(options), options.spoolPath);
-    case 'tarxz':
-      return tarred(xzCompressed(inner), entryOf(options), options.spoolPath);
+    case 'tarxz': {
+      const xz = await createXz();
+      return tarred(streamed(inner, xz), entryOf(options), options.spoolPath).catch((error) => {
+        xz.destroy();
+        throw error;
+      });
+    }
   }
 }
 
-function streamed(inner: QuadSink, stream: Duplex): QuadSink {
+export function streamed(inner: QuadSink, stream: Duplex): QuadSink {
   const through = new Through(stream, (bytes) => inner.write(bytes));
   return {
     write: (bytes) => through.write(bytes),

@@ -1,9 +1,11 @@
 /** xz, read and written: against the program xz, with every kind of content, and damaged. */
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { describe, expect } from '@jest/globals';
 import { Fault } from '../../../src/core/fault.ts';
-import { xzCompressed } from '../../../src/sinks/packing/xz.ts';
+import { streamed } from '../../../src/sinks/packing/packed.ts';
+import { createXz } from '../../../src/sinks/packing/xz.ts';
 import { unxz } from '../../../src/storage/packed/xz.ts';
 import { share, sharedTest, soakTest, test } from '../../support/jest/extent.ts';
 import { Random } from '../../support/random.ts';
@@ -14,7 +16,7 @@ const CHECKS: readonly XzCheck[] = ['crc32', 'crc64', 'sha256'];
 async function encode(content: Buffer, writes: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   const write = (bytes: string): void => void parts.push(Buffer.from(bytes, 'latin1'));
-  const sink = xzCompressed({ write, commit: async () => [], abort: async () => undefined });
+  const sink = streamed({ write, commit: async () => [], abort: async () => undefined }, await createXz());
   for (let at = 0; at < content.length; at += writes) await sink.write(content.toString('latin1', at, at + writes));
   await sink.commit();
   return Buffer.concat(parts);
@@ -107,4 +109,26 @@ test('a file that asks for gigabytes of memory is refused', async () => {
   packed[12 + 4] = 40;
   packed.writeUInt32LE(crc32(packed.subarray(12, 20)), 20);
   await expect(decode(packed)).rejects.toMatchObject({ code: 'limit/exceeded', message: expect.stringContaining('memory') });
+});
+
+test('without the program, nothing is begun', async () => {
+  const { PATH } = process.env;
+  process.env.PATH = '';
+  try {
+    await expect(createXz()).rejects.toMatchObject({
+      code: 'sink/failed',
+      message: 'The program xz, which reads and writes .tar.xz, is not installed',
+      hint: expect.stringContaining('xz-utils'),
+    });
+  } finally {
+    process.env.PATH = PATH;
+  }
+});
+
+test('a program that is killed leaves no file', async () => {
+  const sink = streamed({ write: () => undefined, commit: async () => [], abort: async () => undefined }, await createXz());
+  await sink.write('some');
+  execFileSync('pkill', ['-KILL', '-P', String(process.pid), '-x', 'xz']);
+  await expect(sink.commit()).rejects.toMatchObject({ code: 'sink/failed', message: expect.stringContaining('SIGKILL') });
+  await sink.abort();
 });

@@ -1,0 +1,50 @@
+/** The program xz as a child process: its standard input is packed or unpacked to its standard output. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Fault } from '../../core/fault.ts';
+import { plainEnvironment } from '../../core/reach/environment.ts';
+
+const MESSAGE_CHARACTERS = 1_000;
+
+export interface XzProgram {
+  readonly child: ChildProcessWithoutNullStreams;
+  /** Settles when the process has ended and its output is read: what it says against its input; undefined if all is well. Never rejects. */
+  readonly ended: Promise<string | undefined>;
+}
+
+/**
+ * Starts it with one thread, whatever the machine has. It ends when its pipes are closed, also if this process is gone.
+ *
+ * @param failure code of the fault
+ * @throws Fault — it cannot be started
+ */
+export async function startXz(failure: 'source/refused' | 'sink/failed', ...options: readonly string[]): Promise<XzProgram> {
+  const child = spawn('xz', ['--format=xz', '--stdout', '--threads=1', ...options], {
+    // Its messages are read here. In a group of processes without this one, an interrupt from the terminal lets a run end in order.
+    env: { ...plainEnvironment(), LC_ALL: 'C' },
+    stdio: 'pipe',
+    detached: true,
+    windowsHide: true,
+  });
+  // The end of the process tells the same.
+  child.stdin.on('error', () => undefined);
+  let message = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    message = (message + text).slice(0, MESSAGE_CHARACTERS);
+  });
+  const ended = new Promise<string | undefined>((resolve) => {
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', (code, signal) => resolve(code === 0 ? undefined : message.trim() || `xz ended with ${signal ?? code}`));
+  });
+  try {
+    await once(child, 'spawn');
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const reason = code === 'ENOENT' ? 'is not installed' : `cannot be started: ${message}`;
+    throw new Fault(failure, `The program xz, which reads and writes .tar.xz, ${reason}`, {
+      hint: 'Install XZ Utils (apt-get install xz-utils, apk add xz, brew install xz), or use .tar.gz',
+      cause,
+    });
+  }
+  return { child, ended };
+}
