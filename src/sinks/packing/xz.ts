@@ -7,7 +7,7 @@ const LEVEL = 1;
 
 /** Takes bytes and gives them compressed; memory of the process: 10 MB. @throws Fault sink/failed — there is no program xz */
 export async function createXz(): Promise<Duplex> {
-  const program = await startXz('sink/failed', '--compress', `-${LEVEL}`);
+  const program = await startXz('sink/failed', undefined, '--compress', `-${LEVEL}`);
   const { child } = program;
   const stream = Duplex.from({ writable: child.stdin, readable: Readable.from(outputOf(program), { objectMode: false }) });
   return stream.on('close', () => child.kill());

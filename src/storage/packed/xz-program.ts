@@ -15,10 +15,15 @@ export interface XzProgram {
 /**
  * Starts it with one thread, whatever the machine has. It ends when its pipes are closed, also if this process is gone.
  *
- * @param failure code of the fault
+ * @param code of the fault
+ * @param input for the fault; undefined: an output
  * @throws Fault — it cannot be started
  */
-export async function startXz(failure: 'source/refused' | 'sink/failed', ...options: readonly string[]): Promise<XzProgram> {
+export async function startXz(
+  code: 'source/refused' | 'sink/failed',
+  input: string | undefined,
+  ...options: readonly string[]
+): Promise<XzProgram> {
   const child = spawn('xz', ['--format=xz', '--stdout', '--threads=1', ...options], {
     // Its messages are read here. In a group of processes without this one, an interrupt from the terminal lets a run end in order.
     env: { ...plainEnvironment(), LC_ALL: 'C' },
@@ -39,12 +44,16 @@ export async function startXz(failure: 'source/refused' | 'sink/failed', ...opti
   try {
     await once(child, 'spawn');
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const reason = code === 'ENOENT' ? 'is not installed' : `cannot be started: ${message}`;
-    throw new Fault(failure, `The program xz, which reads and writes .tar.xz, ${reason}`, {
-      hint: 'Install XZ Utils (apt-get install xz-utils, apk add xz, brew install xz), or use .tar.gz',
-      cause,
-    });
+    const { code: reason, message } = cause as NodeJS.ErrnoException;
+    throw new Fault(
+      code,
+      `The program xz, which reads and writes .tar.xz, ${reason === 'ENOENT' ? 'is not installed' : `cannot be started: ${message}`}`,
+      {
+        ...(input === undefined ? {} : { place: { input } }),
+        hint: 'Install XZ Utils (apt-get install xz-utils, apk add xz, brew install xz), or use .tar.gz',
+        cause,
+      },
+    );
   }
   return { child, ended };
 }

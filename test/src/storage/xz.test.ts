@@ -103,6 +103,17 @@ test('zeros between and behind streams are skipped, anything else is malformed',
   await expect(decode(Buffer.concat([packed, Buffer.from('garbage')]))).rejects.toMatchObject({ code: 'source/malformed' });
 });
 
+test('content with a filter for programs is read, and a check that is not known is refused', async () => {
+  const packed = execFileSync('xz', ['--compress', '--x86', '--lzma2'], { input: 'abc' });
+  expect((await decode(packed)).toString()).toBe('abc');
+  // The flags of the stream stand at its beginning and its end, each with its checksum.
+  const unknown = Buffer.from(xzCompress(Buffer.from('abc'), 6, 'crc32'));
+  for (const at of [7, unknown.length - 3]) unknown[at] = 2;
+  unknown.writeUInt32LE(crc32(unknown.subarray(6, 8)), 8);
+  unknown.writeUInt32LE(crc32(unknown.subarray(-8, -2)), unknown.length - 12);
+  await expect(decode(unknown)).rejects.toMatchObject({ code: 'source/refused', message: expect.stringContaining('Unsupported') });
+});
+
 test('a file that asks for gigabytes of memory is refused', async () => {
   const packed = Buffer.from(xzCompress(Buffer.from('abc'), 6));
   // The header of the block: size, flags, filter, its size, the code of the dictionary, three bytes of padding, checksum.
@@ -114,21 +125,54 @@ test('a file that asks for gigabytes of memory is refused', async () => {
 test('without the program, nothing is begun', async () => {
   const { PATH } = process.env;
   process.env.PATH = '';
+  const fault = {
+    message: 'The program xz, which reads and writes .tar.xz, is not installed',
+    hint: expect.stringContaining('xz-utils'),
+  };
   try {
-    await expect(createXz()).rejects.toMatchObject({
-      code: 'sink/failed',
-      message: 'The program xz, which reads and writes .tar.xz, is not installed',
-      hint: expect.stringContaining('xz-utils'),
-    });
+    await expect(createXz()).rejects.toMatchObject({ code: 'sink/failed', ...fault });
+    await expect(decode(Buffer.from('x'))).rejects.toMatchObject({ code: 'source/refused', place: { input: 'a.xz' }, ...fault });
   } finally {
     process.env.PATH = PATH;
   }
 });
 
-test('a program that is killed leaves no file', async () => {
+const killXz = (): Buffer => execFileSync('pkill', ['-KILL', '-P', String(process.pid), '-x', 'xz']);
+
+test('a program that is killed while it unpacks gives a fault, never less content', async () => {
+  const packed = xzCompress(contentOf(new Random(5), 3_000_000));
+  const stalled = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    yield packed.subarray(0, -100);
+    killXz();
+    await new Promise(() => undefined);
+  };
+  const reading = async (): Promise<void> => {
+    for await (const _ of unxz(stalled(), 'a.xz', 0));
+  };
+  await expect(reading()).rejects.toMatchObject({ code: 'source/unreadable', message: expect.stringContaining('SIGKILL') });
+});
+
+test('damage is told while the rest of the input is still to come, and a fault of the input is told as it is', async () => {
+  const packed = xzCompress(contentOf(new Random(6), 300_000));
+  const reading = async (last: () => Promise<void>): Promise<void> => {
+    const chunks = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+      yield packed.subarray(0, 40_000);
+      await last();
+    };
+    for await (const _ of unxz(chunks(), 'a.xz', 0));
+  };
+  await expect(reading(() => Promise.reject(new Error('no network')))).rejects.toThrow('no network');
+  packed.write('damage', 10_000);
+  await expect(reading(() => new Promise(() => undefined))).rejects.toMatchObject({
+    code: 'source/malformed',
+    message: expect.stringContaining('damaged'),
+  });
+});
+
+test('a program that is killed while it packs leaves no file', async () => {
   const sink = streamed({ write: () => undefined, commit: async () => [], abort: async () => undefined }, await createXz());
   await sink.write('some');
-  execFileSync('pkill', ['-KILL', '-P', String(process.pid), '-x', 'xz']);
+  killXz();
   await expect(sink.commit()).rejects.toMatchObject({ code: 'sink/failed', message: expect.stringContaining('SIGKILL') });
   await sink.abort();
 });
