@@ -24,12 +24,13 @@ export async function startXz(
   input: string | undefined,
   ...options: readonly string[]
 ): Promise<XzProgram> {
-  const child = spawn('xz', ['--format=xz', '--stdout', '--threads=1', ...options], {
-    // Its messages are read here. In a group of processes without this one, an interrupt from the terminal lets a run end in order.
-    env: { ...plainEnvironment(), LC_ALL: 'C' },
-    stdio: 'pipe',
-    detached: true,
-    windowsHide: true,
+  const child = await spawned(options).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === 'ENOENT' ? 'is not installed' : `cannot be started: ${cause.message}`;
+    throw new Fault(code, `The program xz, which reads and writes .tar.xz, ${reason}`, {
+      ...(input === undefined ? {} : { place: { input } }),
+      hint: 'Install XZ Utils (apt-get install xz-utils, apk add xz, brew install xz), or use .tar.gz',
+      cause,
+    });
   });
   // The end of the process tells the same.
   child.stdin.on('error', () => undefined);
@@ -39,21 +40,20 @@ export async function startXz(
   });
   const ended = new Promise<string | undefined>((resolve) => {
     child.on('error', (error) => resolve(error.message));
-    child.on('close', (code, signal) => resolve(code === 0 ? undefined : message.trim() || `xz ended with ${signal ?? code}`));
+    child.on('close', (status, signal) => resolve(status === 0 ? undefined : message.trim() || `xz ended with ${signal ?? status}`));
   });
-  try {
-    await once(child, 'spawn');
-  } catch (cause) {
-    const { code: reason, message } = cause as NodeJS.ErrnoException;
-    throw new Fault(
-      code,
-      `The program xz, which reads and writes .tar.xz, ${reason === 'ENOENT' ? 'is not installed' : `cannot be started: ${message}`}`,
-      {
-        ...(input === undefined ? {} : { place: { input } }),
-        hint: 'Install XZ Utils (apt-get install xz-utils, apk add xz, brew install xz), or use .tar.gz',
-        cause,
-      },
-    );
-  }
   return { child, ended };
+}
+
+async function spawned(options: readonly string[]): Promise<ChildProcessWithoutNullStreams> {
+  const child = spawn('xz', ['--format=xz', '--stdout', '--threads=1', ...options], {
+    // Its messages are read here. In a group of processes without this one, an interrupt from the terminal lets a run end in order.
+    env: { ...plainEnvironment(), LC_ALL: 'C' },
+    stdio: 'pipe',
+    detached: true,
+    windowsHide: true,
+  });
+  // Before every other event.
+  await once(child, 'spawn');
+  return child;
 }
