@@ -15,6 +15,8 @@ const DIRECTORY_HEADER = 0x02014b50;
 const ZIP64_END = 0x06064b50;
 const ZIP64_LOCATOR = 0x07064b50;
 const END = 0x06054b50;
+/** Kind of an extra field. */
+const ZIP64_SIZES = 1;
 
 const VERSION = 20;
 const ZIP64_VERSION = 45;
@@ -69,81 +71,48 @@ interface Content {
   readonly packedBytes: number;
 }
 
+/** Numbers in a row, each with its lowest byte first. @param widths in bytes */
+function record(widths: readonly (2 | 4 | 8)[], ...values: readonly number[]): Buffer {
+  return Buffer.concat(
+    widths.map((bytes, i) => {
+      const field = Buffer.alloc(bytes);
+      const value = values[i] as number;
+      if (bytes === 8) field.writeBigUInt64LE(BigInt(value));
+      else field.writeUIntLE(value, 0, bytes);
+      return field;
+    }),
+  );
+}
+
 function localHeader(name: Buffer): Buffer {
-  const header = Buffer.alloc(30);
-  header.writeUInt32LE(LOCAL_HEADER);
-  header.writeUInt16LE(VERSION, 4);
-  header.writeUInt16LE(FLAGS, 6);
-  header.writeUInt16LE(DEFLATED, 8);
-  header.writeUInt16LE(DATE, 12);
-  header.writeUInt16LE(name.length, 26);
+  const header = record([4, 2, 2, 2, 2, 2, 4, 4, 4, 2, 2], LOCAL_HEADER, VERSION, FLAGS, DEFLATED, 0, DATE, 0, 0, 0, name.length, 0);
   return Buffer.concat([header, name]);
 }
 
 /** What follows the content: its description, the directory, and the end of that; sizes of 4 GiB and more need the ZIP64 forms. */
-function end(name: Buffer, content: Content): Buffer {
-  const { checksum, bytes, packedBytes } = content;
+function end(name: Buffer, { checksum, bytes, packedBytes }: Content): Buffer {
   const isLarge = bytes >= MOST || packedBytes >= MOST;
-  const descriptor = Buffer.alloc(isLarge ? 24 : 16);
-  descriptor.writeUInt32LE(DATA_DESCRIPTOR);
-  descriptor.writeUInt32LE(checksum, 4);
-  if (isLarge) {
-    descriptor.writeBigUInt64LE(BigInt(packedBytes), 8);
-    descriptor.writeBigUInt64LE(BigInt(bytes), 16);
-  } else {
-    descriptor.writeUInt32LE(packedBytes, 8);
-    descriptor.writeUInt32LE(bytes, 12);
-  }
+  const width = isLarge ? 8 : 4;
+  const descriptor = record([4, 4, width, width], DATA_DESCRIPTOR, checksum, packedBytes, bytes);
+  const version = isLarge ? ZIP64_VERSION : VERSION;
+  const sizes = isLarge ? [MOST, MOST] : [packedBytes, bytes];
+  const extra = isLarge ? record([2, 2, 8, 8], ZIP64_SIZES, 16, bytes, packedBytes) : Buffer.alloc(0);
+  const directory = Buffer.concat([
+    record([4, 2, 2, 2, 2, 2, 2, 4], DIRECTORY_HEADER, UNIX | version, version, FLAGS, DEFLATED, 0, DATE, checksum),
+    record([4, 4, 2, 2, 2, 2, 2, 4, 4], ...sizes, name.length, extra.length, 0, 0, 0, FILE_MODE * 0x10000, 0),
+    name,
+    extra,
+  ]);
   const directoryAt = 30 + name.length + packedBytes + descriptor.length;
-  const directory = Buffer.concat([directoryHeader(name, content, isLarge), name, isLarge ? largeSizes(content) : Buffer.alloc(0)]);
   const large = directoryAt >= MOST ? zip64End(directoryAt, directory.length) : Buffer.alloc(0);
-  const last = Buffer.alloc(22);
-  last.writeUInt32LE(END);
-  last.writeUInt16LE(1, 8);
-  last.writeUInt16LE(1, 10);
-  last.writeUInt32LE(directory.length, 12);
-  last.writeUInt32LE(Math.min(directoryAt, MOST), 16);
+  const last = record([4, 2, 2, 2, 2, 4, 4, 2], END, 0, 0, 1, 1, directory.length, Math.min(directoryAt, MOST), 0);
   return Buffer.concat([descriptor, directory, large, last]);
 }
 
-function directoryHeader(name: Buffer, { checksum, bytes, packedBytes }: Content, isLarge: boolean): Buffer {
-  const header = Buffer.alloc(46);
-  header.writeUInt32LE(DIRECTORY_HEADER);
-  header.writeUInt16LE(UNIX | (isLarge ? ZIP64_VERSION : VERSION), 4);
-  header.writeUInt16LE(isLarge ? ZIP64_VERSION : VERSION, 6);
-  header.writeUInt16LE(FLAGS, 8);
-  header.writeUInt16LE(DEFLATED, 10);
-  header.writeUInt16LE(DATE, 14);
-  header.writeUInt32LE(checksum, 16);
-  header.writeUInt32LE(isLarge ? MOST : packedBytes, 20);
-  header.writeUInt32LE(isLarge ? MOST : bytes, 24);
-  header.writeUInt16LE(name.length, 28);
-  header.writeUInt16LE(isLarge ? 20 : 0, 30);
-  header.writeUInt32LE(FILE_MODE * 0x10000, 38);
-  return header;
-}
-
-function largeSizes({ bytes, packedBytes }: Content): Buffer {
-  const extra = Buffer.alloc(20);
-  extra.writeUInt16LE(1);
-  extra.writeUInt16LE(16, 2);
-  extra.writeBigUInt64LE(BigInt(bytes), 4);
-  extra.writeBigUInt64LE(BigInt(packedBytes), 12);
-  return extra;
-}
-
 function zip64End(directoryAt: number, directoryBytes: number): Buffer {
-  const last = Buffer.alloc(56 + 20);
-  last.writeUInt32LE(ZIP64_END);
-  last.writeBigUInt64LE(44n, 4);
-  last.writeUInt16LE(UNIX | ZIP64_VERSION, 12);
-  last.writeUInt16LE(ZIP64_VERSION, 14);
-  last.writeBigUInt64LE(1n, 24);
-  last.writeBigUInt64LE(1n, 32);
-  last.writeBigUInt64LE(BigInt(directoryBytes), 40);
-  last.writeBigUInt64LE(BigInt(directoryAt), 48);
-  last.writeUInt32LE(ZIP64_LOCATOR, 56);
-  last.writeBigUInt64LE(BigInt(directoryAt + directoryBytes), 64);
-  last.writeUInt32LE(1, 72);
-  return last;
+  return Buffer.concat([
+    record([4, 8, 2, 2, 4, 4], ZIP64_END, 44, UNIX | ZIP64_VERSION, ZIP64_VERSION, 0, 0),
+    record([8, 8, 8, 8], 1, 1, directoryBytes, directoryAt),
+    record([4, 4, 8, 4], ZIP64_LOCATOR, 0, directoryAt + directoryBytes, 1),
+  ]);
 }
