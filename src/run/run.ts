@@ -25,14 +25,15 @@ export { sliceRun } from './slices/slices.ts';
  * Memory: `memoryBudgetBytes` for de-duplication and joins, and a few megabytes per open document or database. Several threads share the
  * budget; statements come in no particular order then.
  *
+ * @param prepared what `sliceRun` has prepared; closed in any case. undefined: the run is prepared here
  * @throws Fault any code of `fault.ts` under mapping, source, database, record, limit, sink and run
  */
-export async function executeRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport> {
+export async function executeRun(request: RunRequest, sink: QuadSink, hooks: RunHooks, prepared?: PreparedRun): Promise<RunReport> {
   const { seconds } = request.limits;
-  if (seconds === 0) return mapRun(request, sink, hooks);
+  if (seconds === 0) return mapRun(request, sink, hooks, prepared);
   const limit = new LinkedAbort([hooks.signal], seconds * 1000);
   try {
-    return await mapRun(request, sink, { ...hooks, signal: limit.signal });
+    return await mapRun(request, sink, { ...hooks, signal: limit.signal }, prepared);
   } catch (error) {
     throw limit.timedOut ? secondsFault(seconds) : error;
   } finally {
@@ -40,10 +41,10 @@ export async function executeRun(request: RunRequest, sink: QuadSink, hooks: Run
   }
 }
 
-async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport> {
+async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks, given: PreparedRun | undefined): Promise<RunReport> {
   const started = performance.now();
   const { slice } = request;
-  const prepared = await prepareInTime(request, hooks, slice?.snapshots);
+  const prepared = given ?? (await prepareInTime(request, hooks, slice?.snapshots));
   let threads: RunThreads | undefined;
   try {
     if (slice !== undefined && slice.digest !== prepared.digest) {

@@ -3,6 +3,7 @@
 import type { RunProgress, SliceResult } from '../../queues/jobs.ts';
 import type { FaultData } from '../../src/core/fault.ts';
 import type { Packed } from '../../src/core/secret.ts';
+import type { PreparedRun } from '../../src/run/prepare/prepare.ts';
 import type { RunHooks, RunReport, RunRequest, RunSlice } from '../../src/run/request.ts';
 import type { SliceSizes } from '../../src/run/slices/slices.ts';
 import type { QuadSink } from '../../src/sinks/sink.ts';
@@ -10,9 +11,14 @@ import type { RunResult, Task, WriteTask, WrittenResult } from '../task.ts';
 
 /** The engine, as exported by `src/run/run.ts`. */
 export interface Engine {
-  executeRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport>;
+  executeRun(request: RunRequest, sink: QuadSink, hooks: RunHooks, prepared?: PreparedRun): Promise<RunReport>;
   /** Cuts a run over large tables or files into slices; undefined: not worth it, or not possible. */
-  sliceRun?(request: RunRequest, sizes: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined>;
+  sliceRun?(
+    request: RunRequest,
+    sizes: SliceSizes,
+    signal: AbortSignal,
+    whole: (prepared: PreparedRun) => void,
+  ): Promise<CutRun | undefined>;
 }
 
 export interface CutRun {

@@ -12,6 +12,7 @@ import type { RunProgress, SliceResult } from '../../queues/jobs.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { unpackSecrets } from '../../src/core/secret.ts';
 import { SubjectFile } from '../../src/run/distinct/subject-file.ts';
+import type { PreparedRun } from '../../src/run/prepare/prepare.ts';
 import type { Rejection, RunReport } from '../../src/run/request.ts';
 import { type FileSink, openFileSink, temporaryName } from '../../src/sinks/file.ts';
 import { FORMAT_EXTENSION } from '../../src/sinks/sink.ts';
@@ -123,9 +124,13 @@ async function mapRun(task: Task, context: TaskContext): Promise<RunResult> {
   }
   const { rows, bytes } = task.slices;
   const isCut = (rows > 0 || bytes > 0) && !task.shared;
-  const cut = isCut ? await (await engine).sliceRun?.(task.request, task.slices, context.signal) : undefined;
+  let prepared: PreparedRun | undefined;
+  const keep = (whole: PreparedRun): void => {
+    prepared = whole;
+  };
+  const cut = isCut ? await (await engine).sliceRun?.(task.request, task.slices, context.signal, keep) : undefined;
   if (cut !== undefined) return waitForSlices(task, cut, context);
-  return mapInto(task, context, async ({ sink, targets, rejected, report, first }) => {
+  const end = async ({ sink, targets, rejected, report, first }: Mapped): Promise<RunResult> => {
     const propertyGraph = task.output.propertyGraph && (await graphFilesOf(task, await sink.finish(), context.signal));
     await context.ask({ kind: 'mapped' }).catch(async (error) => {
       await removeAttempt(task.output, name, task.output.attempt);
@@ -138,7 +143,8 @@ async function mapRun(task: Task, context: TaskContext): Promise<RunResult> {
       propertyGraph,
     });
     return publish(task, report, first, finish, () => context.ask({ kind: 'mapped' }));
-  });
+  };
+  return mapInto(task, context, end, { prepared });
 }
 
 async function waitForSlices(task: Task, cut: CutRun, { signal, ask }: TaskContext): Promise<RunResult> {
@@ -185,7 +191,7 @@ async function mapSlice(task: Task, context: TaskContext): Promise<SliceResult> 
         await context.ask({ kind: 'mapped' });
         return result;
       },
-      subjects,
+      { subjects },
     );
   } catch (error) {
     subjects?.close();
@@ -203,12 +209,12 @@ interface Mapped {
   readonly first: readonly string[];
 }
 
-/** Maps into temporary files of the task. They are removed if mapping or `end` throws. */
+/** Maps into temporary files of the task. They are removed if mapping or `end` throws. @param prepared the run, if it is prepared already */
 async function mapInto<R>(
   task: Task,
   { signal, progress, memory }: TaskContext,
   end: (mapped: Mapped) => Promise<R>,
-  subjects?: SubjectFile,
+  { subjects, prepared }: { readonly subjects?: SubjectFile | undefined; readonly prepared?: PreparedRun | undefined },
 ): Promise<R> {
   const { directory, name, format, attempt } = task.output;
   const rejected = task.request.onError === 'quarantine' ? new RejectionFile(task.output) : undefined;
@@ -219,12 +225,16 @@ async function mapInto<R>(
   };
   const targets = new TargetParts(task.output);
   let sink: FileSink | undefined;
+  // The engine closes what it is given.
+  let unclosed = prepared;
   try {
     sink = await openFileSink({ directory, name: `${name}.${FORMAT_EXTENSION[format]}`, format, attempt });
     const subject = subjects === undefined ? {} : { subject: (token: string) => subjects.add(token) };
     const located = task.shared ? { located: (urls: readonly string[]) => assertSmall(urls, task) } : {};
     const hooks = { signal, progress, memory, reject, openTarget: targets.open, ...subject, ...located };
-    const report = await (await engine).executeRun(task.request, sink, hooks);
+    const { executeRun } = await engine;
+    unclosed = undefined;
+    const report = await executeRun(task.request, sink, hooks, prepared);
     signal.throwIfAborted();
     return await end({ sink, targets, rejected, report, first });
   } catch (error) {
@@ -232,6 +242,7 @@ async function mapInto<R>(
     await Promise.allSettled([rejected?.abort(), sink?.abort(), targets.abort()]);
     throw error;
   } finally {
+    await unclosed?.close();
     // Most runs spill nothing.
     if (existsSync(task.request.spillDirectory)) await rm(task.request.spillDirectory, { recursive: true, force: true });
   }

@@ -36,9 +36,16 @@ export interface CutRun {
  * PostgreSQL slices read one snapshot, until the result is released. MySQL and MariaDB cannot share a snapshot: each slice sees the rows as
  * they are when it begins.
  *
+ * @param whole takes what was prepared of a run that stays whole: `executeRun` goes on with it, or the caller closes it. Not called for a run of
+ *   small files, which is not prepared. undefined: it is closed
  * @throws Fault those of `executeRun`
  */
-export async function sliceRun(request: RunRequest, sizes: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined> {
+export async function sliceRun(
+  request: RunRequest,
+  sizes: SliceSizes,
+  signal: AbortSignal,
+  whole?: (prepared: PreparedRun) => void,
+): Promise<CutRun | undefined> {
   if (sizes.rows === 0 && !(await hasLargeInput(request, sizes.bytes, signal))) return undefined;
   const prepared = await prepareRun(request, signal);
   const { plan, databases, digest, close } = prepared;
@@ -58,7 +65,8 @@ export async function sliceRun(request: RunRequest, sizes: SliceSizes, signal: A
     rest.sort((a, b) => a.position - b.position);
     if (rest.length > 0) parts.unshift({ scans: rest });
     if (parts.length < 2) {
-      await release();
+      if (whole === undefined) await release();
+      else whole(prepared);
       return undefined;
     }
     const snapshots = (await databases?.snapshots()) ?? {};

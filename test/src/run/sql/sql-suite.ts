@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -7,6 +7,7 @@ import { fromBytes } from '../../../../src/core/text.ts';
 import { readMapping } from '../../../../src/mapping/parse/read.ts';
 import { explainPlan } from '../../../../src/plan/explain.ts';
 import { Databases } from '../../../../src/run/databases/databases.ts';
+import type { PreparedRun } from '../../../../src/run/prepare/prepare.ts';
 import type { DatabaseAccess, RunReport, RunRequest } from '../../../../src/run/request.ts';
 import { executeRun, sliceRun } from '../../../../src/run/run.ts';
 import type { QuadSink } from '../../../../src/sinks/sink.ts';
@@ -250,6 +251,20 @@ export function runsOverDatabases(servers: readonly Server[]): void {
       const whole = await runFile(path, { database });
       expect(slices.flatMap(({ lines }) => lines).toSorted()).toEqual(whole.lines.toSorted());
       expect(slices.filter(({ lines }) => lines.length > 0).length).toBeGreaterThan(5);
+    });
+
+    test('is prepared once where it stays whole', async () => {
+      const path = join(directory, 'whole.ttl');
+      await writeFile(path, R2RML);
+      const prepared: PreparedRun[] = [];
+      const request = requestFor(path, { database });
+      const cut = await sliceRun(request, { rows: 1e9, bytes: 0 }, new AbortController().signal, (whole) => prepared.push(whole));
+      expect([cut, prepared.length]).toEqual([undefined, 1]);
+      // A second preparation would find no mapping.
+      await rename(path, `${path}.gone`);
+      const whole = await runFile(path, { database }, (given, sink, hooks) => executeRun(given, sink, hooks, prepared[0]));
+      await rename(`${path}.gone`, path);
+      expect(whole.lines.toSorted()).toEqual((await runFile(path, { database })).lines.toSorted());
     });
 
     test('is cut into slices by a key of texts that look like numbers', async () => {
