@@ -1,5 +1,6 @@
 /** Worker process: takes the transform, slice, write and cancel jobs of its services from the queue, and stops in an orderly way. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'bullmq';
 import type { QueueBackend } from '../queues/backend/backend.ts';
 import { settingsOfService } from '../queues/backend/settings.ts';
@@ -11,7 +12,7 @@ import { directories } from '../src/config/directories.ts';
 import { assertLicensed } from '../src/config/licence.ts';
 import { s3AccessOf, webAccessOf } from '../src/config/run-defaults.ts';
 import type { ConfigStore } from '../src/config/store.ts';
-import { atMost, within } from '../src/core/abort.ts';
+import { atMost } from '../src/core/abort.ts';
 import { Fault } from '../src/core/fault.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import { checkConnection, databaseOf, isUnreached } from './connections.ts';
@@ -130,11 +131,8 @@ export async function startWorkers(
       logger.error({ error, worker: worker.name }, 'worker ended');
     });
   };
-  await Promise.all(
-    [...jobWorkers.map(({ worker }) => worker), ...cancelling, ...(preview === undefined ? [] : [preview.worker])].map((worker) =>
-      worker.waitUntilReady(),
-    ),
-  );
+  const all = [...jobWorkers.map(({ worker }) => worker), ...cancelling, ...(preview === undefined ? [] : [preview.worker])];
+  await Promise.all(all.map((worker) => worker.waitUntilReady()));
   pool.warm(services.includes('semi-structured-transformer'));
   const watch = new AbortController();
   void watchMemory(pool, snapshot.PROCESS_MEMORY_MB ?? defaultProcessMemoryMb(), logger, watch.signal);
@@ -156,9 +154,7 @@ export async function startWorkers(
     },
     logger,
   );
-  for (const { worker } of jobWorkers) run(worker);
-  for (const worker of cancelling) run(worker);
-  if (preview !== undefined) run(preview.worker);
+  for (const worker of all) run(worker);
   logger.info({ queue: backend.describe(), services, concurrency: snapshot.WORKER_CONCURRENCY }, 'workers started');
 
   const drainNow = async (deadlineMs: number): Promise<void> => {
@@ -204,13 +200,12 @@ export async function startWorkers(
   };
 }
 
-/** Whether `done` became true within `waitMs`; a queue that is away counts as not done. */
-async function waitUntil(done: () => boolean | Promise<boolean>, waitMs: number): Promise<boolean> {
+/** Whether `done` became true within `waitMs`. */
+async function waitUntil(done: () => boolean, waitMs: number): Promise<boolean> {
   const deadline = Date.now() + waitMs;
-  for (;;) {
-    const answer = (async () => done())().catch(() => false);
-    if (await within(Math.max(deadline - Date.now(), 0), answer, () => false)) return true;
+  while (!done()) {
     if (Date.now() >= deadline) return false;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(20);
   }
+  return true;
 }

@@ -9,48 +9,14 @@ import { cancelledFault, decodeFault, decodeOutcome, failedOutcome, isOutcome } 
 
 export type LifeState = 'queued' | 'preparing' | 'mapping' | 'publishing' | 'announcing' | 'ended';
 
+/** What each means: see the page. */
 export type LifeEvent =
-  /** A worker has the job and its lock. */
-  | 'take'
-  /** The same; an earlier attempt has stored the end of the run. */
-  | 'resume'
-  /** The same; so many workers died with the job that it is not started again. */
-  | 'killed'
-  /** It may start. */
-  | 'prepared'
-  /** Its output is complete, under temporary names. */
-  | 'mapped'
-  /** Its output is there. */
-  | 'published'
-  /** All that follows its end is done. */
-  | 'announced'
-  /** A permanent fault, or one without another attempt. */
-  | 'fault'
-  /** A transient fault. */
-  | 'retry'
-  /** Another worker has the job, or may have it. */
-  | 'lost'
-  /** The worker stops. */
-  | 'requeue'
-  | 'cancel';
+  | ('take' | 'resume' | 'killed' | 'requeue')
+  | ('prepared' | 'mapped' | 'published' | 'announced')
+  | ('fault' | 'retry' | 'lost' | 'cancel');
 
-export type Effect =
-  /** Prepare, map and publish. */
-  | 'work'
-  /** Ask the queue whether the lock is held and the job is needed. */
-  | 'confirm'
-  /** Compute the outcome, and do what follows it. */
-  | 'announce'
-  /** Repeat what follows the outcome later. */
-  | 'postpone'
-  /** End the job with its outcome. */
-  | 'end'
-  /** End the job without an outcome: what follows it has failed too often. */
-  | 'give up'
-  /** Fail the attempt. The job waits for the next one. */
-  | 'fail attempt'
-  /** Put the job back to its place in the queue. */
-  | 'give back';
+/** `fail attempt`: the job waits for the next one. `give back`: to its place in the queue. `give up`: what follows the outcome has failed too often. */
+export type Effect = 'work' | 'confirm' | 'announce' | 'postpone' | 'end' | 'give up' | 'fail attempt' | 'give back';
 
 export interface Step {
   readonly state: LifeState;
