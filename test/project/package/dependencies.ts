@@ -94,6 +94,7 @@ export const PURPOSES: Readonly<Record<string, string>> = {
   '@aws-sdk/client-s3': 'objects of S3, and of what speaks its protocol',
   '@bull-board/api': 'the dashboard of the queues',
   '@bull-board/koa': 'the dashboard of the queues',
+  '@eslint-community/regexpp': 'the parser of regular expressions',
   '@electric-sql/pglite': 'the embedded queue: PostgreSQL in the process',
   '@koa/router': 'routes of the HTTP service',
   '@noble/hashes': 'MD5, SHA-1 and SHA-2 for functions, also where there is no Node',
