@@ -1,9 +1,10 @@
 /**
  * The syntax of regular expressions of ECMAScript with Unicode rules, as far as it is needed to tell how long one may take and to write it for
- * an engine of linear time.
+ * an engine of linear time. `regexpp` parses; classes and escapes become sets of code points here.
  *
  * @see https://tc39.es/ecma262/#sec-patterns
  */
+import { type AST, RegExpParser } from '@eslint-community/regexpp';
 
 /** First and last code point, both included. */
 export type Range = readonly [first: number, last: number];
@@ -46,7 +47,6 @@ const LINE_ENDS: readonly Range[] = [
   [0x0d, 0x0d],
   [0x2028, 0x2029],
 ];
-const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13, 0: 0 };
 
 /** Sorted, and apart from each other. */
 export function merged(ranges: readonly Range[]): readonly Range[] {
@@ -69,178 +69,66 @@ export function complement(ranges: readonly Range[]): readonly Range[] {
   return next > LAST ? gaps : [...gaps, [next, LAST]];
 }
 
-/** @param source one that `new RegExp(source, 'u' + flags)` accepts */
+const parser = new RegExpParser();
+
+/** @throws SyntaxError, also for a group that changes the flags */
 export function parseRegExp(source: string, flags: string): Node {
-  return new Parser(source, flags.includes('s')).choice();
+  const { alternatives } = parser.parsePattern(source, 0, source.length, { unicode: true });
+  return choiceOf(alternatives, flags.includes('s'));
+}
+
+function choiceOf(alternatives: readonly AST.Alternative[], dotAll: boolean): Node {
+  const options = alternatives.map(({ elements }): Node => {
+    const items = elements.map((element) => nodeOf(element, dotAll));
+    return items.length === 1 ? (items[0] as Node) : { kind: 'sequence', items };
+  });
+  return options.length === 1 ? (options[0] as Node) : { kind: 'choice', options };
+}
+
+function nodeOf(element: AST.Element, dotAll: boolean): Node {
+  switch (element.type) {
+    case 'Assertion':
+      if (element.kind === 'lookahead' || element.kind === 'lookbehind')
+        return { kind: 'look', body: choiceOf(element.alternatives, dotAll) };
+      if (element.kind === 'word') return { kind: 'assertion', of: element.negate ? 'no boundary' : 'boundary' };
+      return { kind: 'assertion', of: element.kind };
+    case 'Quantifier':
+      return { kind: 'repeat', body: nodeOf(element.element, dotAll), min: element.min, max: element.max, lazy: !element.greedy };
+    case 'Group':
+      if (element.modifiers !== null) throw new SyntaxError('a group that changes the flags is not read');
+      return { kind: 'group', captures: false, body: choiceOf(element.alternatives, dotAll) };
+    case 'CapturingGroup':
+      return { kind: 'group', captures: true, body: choiceOf(element.alternatives, dotAll) };
+    case 'Backreference':
+      return { kind: 'reference' };
+    case 'CharacterClass':
+      return classOf(element);
+    case 'CharacterSet':
+      if (element.kind === 'any') return set(dotAll ? [] : LINE_ENDS, true);
+      return setOf(element);
+    case 'Character':
+      return setOf(element);
+    default:
+      throw new Error(`a part of the type ${element.type}`);
+  }
+}
+
+function classOf({ elements, negate }: AST.CharacterClass): CharacterSet {
+  const members = elements.map(setOf);
+  return {
+    kind: 'set',
+    ranges: members.flatMap(({ ranges, negated }) => (negated ? complement(ranges) : ranges)),
+    properties: members.flatMap(({ properties }) => properties),
+    negated: negate,
+  };
+}
+
+function setOf(member: AST.CharacterClassElement | AST.CharacterSet): CharacterSet {
+  if (member.type === 'Character') return set([[member.value, member.value]]);
+  if (member.type === 'CharacterClassRange') return set([[member.min.value, member.max.value]]);
+  if (member.type !== 'CharacterSet' || member.kind === 'any') throw new Error(`a member of the type ${member.type}`);
+  if (member.kind === 'property') return { kind: 'set', ranges: [], properties: [member.raw.slice(1)], negated: false };
+  return set({ digit: DIGITS, space: SPACE, word: WORD }[member.kind], member.negate);
 }
 
 const set = (ranges: readonly Range[], negated = false): CharacterSet => ({ kind: 'set', ranges, properties: [], negated });
-
-class Parser {
-  readonly #characters: readonly string[];
-  readonly #dotAll: boolean;
-  #at = 0;
-
-  constructor(source: string, dotAll: boolean) {
-    this.#characters = [...source];
-    this.#dotAll = dotAll;
-  }
-
-  choice(): Node {
-    const options = [this.#sequence()];
-    while (this.#take('|')) options.push(this.#sequence());
-    return options.length === 1 ? (options[0] as Node) : { kind: 'choice', options };
-  }
-
-  #sequence(): Node {
-    const items: Node[] = [];
-    for (let c = this.#peek(); c !== undefined && c !== '|' && c !== ')'; c = this.#peek()) items.push(this.#repeated(this.#atom()));
-    return items.length === 1 ? (items[0] as Node) : { kind: 'sequence', items };
-  }
-
-  #repeated(body: Node): Node {
-    const bounds = this.#bounds();
-    if (bounds === undefined) return body;
-    const [min, max] = bounds;
-    return { kind: 'repeat', body, min, max, lazy: this.#take('?') };
-  }
-
-  #bounds(): Range | undefined {
-    if (this.#take('*')) return [0, Number.POSITIVE_INFINITY];
-    if (this.#take('+')) return [1, Number.POSITIVE_INFINITY];
-    if (this.#take('?')) return [0, 1];
-    if (!this.#take('{')) return undefined;
-    const [min = '0', max] = this.#until('}').split(',');
-    return [Number(min), max === undefined ? Number(min) : max === '' ? Number.POSITIVE_INFINITY : Number(max)];
-  }
-
-  #atom(): Node {
-    const c = this.#next();
-    if (c === '^') return { kind: 'assertion', of: 'start' };
-    if (c === '$') return { kind: 'assertion', of: 'end' };
-    if (c === '.') return this.#dotAll ? set([], true) : set(LINE_ENDS, true);
-    if (c === '[') return this.#class();
-    if (c === '(') return this.#group();
-    if (c !== '\\') return set([single(c)]);
-    const letter = this.#peek() as string;
-    if (letter === 'b' || letter === 'B') {
-      this.#at++;
-      return { kind: 'assertion', of: letter === 'b' ? 'boundary' : 'no boundary' };
-    }
-    if (/[1-9k]/.test(letter)) {
-      this.#at++;
-      if (letter === 'k') this.#until('>');
-      else while (/[0-9]/.test(this.#peek() ?? '')) this.#at++;
-      return { kind: 'reference' };
-    }
-    return this.#escape();
-  }
-
-  #group(): Node {
-    let captures = true;
-    let looks = false;
-    if (this.#take('?')) {
-      captures = false;
-      if (this.#take('<')) {
-        if (this.#take('=') || this.#take('!')) looks = true;
-        else {
-          this.#until('>');
-          captures = true;
-        }
-      } else if (this.#take('=') || this.#take('!')) looks = true;
-      else if (!this.#take(':')) throw new Error('a group of a kind that is not known');
-    }
-    const body = this.choice();
-    this.#at++;
-    return looks ? { kind: 'look', body } : { kind: 'group', captures, body };
-  }
-
-  #class(): CharacterSet {
-    const negated = this.#take('^');
-    const ranges: Range[] = [];
-    const properties: string[] = [];
-    while (!this.#take(']')) {
-      const first = this.#member();
-      if (this.#peek() === '-' && this.#characters[this.#at + 1] !== ']' && isSingle(first)) {
-        this.#at++;
-        const last = this.#member();
-        ranges.push([first.ranges[0]?.[0] as number, last.ranges[0]?.[0] as number]);
-      } else {
-        ranges.push(...(first.negated ? complement(first.ranges) : first.ranges));
-        properties.push(...first.properties);
-      }
-    }
-    return { kind: 'set', ranges, properties, negated };
-  }
-
-  #member(): CharacterSet {
-    const c = this.#next();
-    if (c !== '\\') return set([single(c)]);
-    if (!this.#take('b')) return this.#escape();
-    return set([[8, 8]]);
-  }
-
-  /** What stands behind a backslash. */
-  #escape(): CharacterSet {
-    const c = this.#next();
-    switch (c) {
-      case 'd':
-      case 'D':
-        return set(DIGITS, c === 'D');
-      case 'w':
-      case 'W':
-        return set(WORD, c === 'W');
-      case 's':
-      case 'S':
-        return set(SPACE, c === 'S');
-      case 'p':
-      case 'P':
-        return { kind: 'set', ranges: [], properties: [`${c}${this.#until('}')}}`], negated: false };
-      case 'c':
-        return set([code((this.#next().codePointAt(0) as number) % 32)]);
-      case 'x':
-        return set([code(Number.parseInt(this.#next() + this.#next(), 16))]);
-      case 'u':
-        return set([code(this.#unicode())]);
-      default:
-        return set([CONTROLS[c] === undefined ? single(c) : code(CONTROLS[c])]);
-    }
-  }
-
-  #unicode(): number {
-    if (this.#take('{')) return Number.parseInt(this.#until('}'), 16);
-    const unit = (at: number): number => Number.parseInt(this.#characters.slice(at, at + 4).join(''), 16);
-    const first = unit(this.#at);
-    this.#at += 4;
-    const isPair = first >= 0xd800 && first < 0xdc00 && this.#characters.slice(this.#at, this.#at + 2).join('') === '\\u';
-    const second = isPair ? unit(this.#at + 2) : Number.NaN;
-    if (!(second >= 0xdc00 && second < 0xe000)) return first;
-    this.#at += 6;
-    return 0x10000 + (first - 0xd800) * 0x400 + (second - 0xdc00);
-  }
-
-  #peek(): string | undefined {
-    return this.#characters[this.#at];
-  }
-
-  #next(): string {
-    return this.#characters[this.#at++] as string;
-  }
-
-  #take(character: string): boolean {
-    if (this.#peek() !== character) return false;
-    this.#at++;
-    return true;
-  }
-
-  #until(end: string): string {
-    const from = this.#at;
-    while (this.#peek() !== end) this.#at++;
-    return this.#characters.slice(from, this.#at++).join('');
-  }
-}
-
-const code = (point: number): Range => [point, point];
-const single = (character: string): Range => code(character.codePointAt(0) as number);
-const isSingle = ({ ranges, properties, negated }: CharacterSet): boolean =>
-  !negated && properties.length === 0 && ranges.length === 1 && ranges[0]?.[0] === ranges[0]?.[1];

@@ -92,6 +92,32 @@ describe('the linear engine finds what JavaScript finds', () => {
   });
 });
 
+test('the parser takes the patterns that JavaScript takes, and no others', () => {
+  const PIECES =
+    'a b | ( (?: (?= (?! (?<= (?<! (?<n> (?<m> ) ) ) ) [ [^ ] ] - ^ $ . * + ? { } {2} {1,} {3,1} \\d \\W \\s \\p{L} \\P{Script=Greek} \\p{Foo} \\b \\B \\1 \\2 \\k<n> \\x41 \\x4 \\u0041 \\u{1f600} \\u{110000} \\ud83d\\ude00 \\ud83d \\cJ \\0 \\01 \\- \\/ \\q \\ 😀 \ud83d && / \n'.split(
+      ' ',
+    );
+  const random = new Random(11);
+  const accepts = (parse: () => unknown): boolean => {
+    try {
+      parse();
+      return true;
+    } catch (error) {
+      // Those of Node are of another realm than those of Jest.
+      if ((error as Error).name !== 'SyntaxError') throw error;
+      return false;
+    }
+  };
+  let accepted = 0;
+  for (let i = 0; i < 30_000; i++) {
+    const source = Array.from({ length: random.between(1, 7) }, () => random.pick(PIECES)).join('');
+    const isPattern = accepts(() => new RegExp(source, 'u'));
+    if (isPattern) accepted++;
+    expect([source, accepts(() => parseRegExp(source, ''))]).toEqual([source, isPattern]);
+  }
+  expect(accepted).toBeGreaterThan(3000);
+});
+
 describe('time', () => {
   const seconds = (run: () => unknown): number => {
     const start = performance.now();
