@@ -3,7 +3,7 @@
  *
  * The rows are read in one pass, as they stand in the sheet. A record is an array of cells by slot; a cell
  * without a value (an error, a formula that was never calculated) rejects the record that reads it. Memory: one window of text, a batch of
- * records and, for XLSX, the shared texts (xlsx/strings.ts).
+ * records and, for XLSX, the shared texts (xlsx/strings.ts); for XLS the file.
  *
  * Numbers, booleans, dates and times have natural datatypes, as in JSON and SQL. csvw:datatype gives a column another one.
  */

@@ -112,7 +112,7 @@ export class Records {
           size |= (byte & 0x7f) << shift;
           if ((byte & 0x80) === 0) break;
         }
-        if (size > this.#maxBytes) throw this.#tooLong();
+        if (size > this.#maxBytes) throw tooLong(this.#input, this.#maxBytes);
       }
       if (at + size > bytes.length) return false;
       try {
@@ -126,15 +126,14 @@ export class Records {
     }
     return false;
   }
-
-  #tooLong(): Fault {
-    return new Fault('limit/exceeded', `A text of the workbook is longer than the ${this.#maxBytes} bytes that are allowed`, {
-      place: { input: this.#input },
-      limit: 'MAX_RECORD_BYTES',
-      hint: 'Raise MAX_RECORD_BYTES (--max-record-mb)',
-    });
-  }
 }
+
+export const tooLong = (input: string, maxBytes: number): Fault =>
+  new Fault('limit/exceeded', `A text of the workbook is longer than the ${maxBytes} bytes that are allowed`, {
+    place: { input },
+    limit: 'MAX_RECORD_BYTES',
+    hint: 'Raise MAX_RECORD_BYTES (--max-record-mb)',
+  });
 
 /** `count` characters from `at` on: of two bytes each, or of one byte, which is then the low one. @throws RangeError */
 export function characters(bytes: Buffer, at: number, count: number, wide: boolean): string {

@@ -1,5 +1,5 @@
 /**
- * Reads a sheet of a workbook of Excel 97–2003 (XLS): records in a stream of a compound file. Memory is that of XLSX.
+ * Reads a sheet of a workbook of Excel 97–2003 (XLS): records in a stream of a compound file. The file is in memory, twice.
  *
  * @see [MS-XLS]
  */
@@ -13,9 +13,9 @@ import { type Shown, shownByBuiltIn, shownByCode } from '../values/number-format
 import { SharedStrings } from '../xlsx/strings.ts';
 import { BinaryCells } from './cells.ts';
 import { CompoundFile, olderFault } from './compound-file.ts';
+import { longTexts } from './long-texts.ts';
 import { characters, type RecordHandler, Records, rkNumber } from './records.ts';
 import { rangeText, type SheetReference } from './references.ts';
-import { SharedTexts } from './shared-texts.ts';
 
 const STREAM = 'Workbook';
 /** That of Excel 5 and 95. */
@@ -23,6 +23,7 @@ const OLDER_STREAM = 'Book';
 const BIFF8 = 0x0600;
 /** Of records; they have 16 bits for their size. */
 const MAX_BYTES = 2 ** 16;
+const WINDOW_BYTES = 2 ** 16;
 
 /** Types of records. @see [MS-XLS] 2.3 */
 const TYPE = {
@@ -54,22 +55,15 @@ const TYPE = {
 
 /** @throws Fault source/missing — no such sheet; source/malformed, source/type, source/refused, limit/exceeded */
 export async function openXls(bytes: AsyncIterable<Uint8Array>, options: WorkbookOptions): Promise<SheetReader> {
+  const { name: input, maxRecordBytes } = options;
   const file = await CompoundFile.open(bytes, options);
-  try {
-    return await openSheet(file, options);
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
-
-async function openSheet(file: CompoundFile, options: WorkbookOptions): Promise<SheetReader> {
-  const { name: input } = options;
   checkStreams(file, input);
-  const book = new BookReader(input);
+  const stream = file.read(STREAM);
+  const open = (from: number, handler: RecordHandler): Records => new Records(windowsOf(stream, from), 'biff8', handler, input, MAX_BYTES);
+  const book = new BookReader(input, maxRecordBytes);
   const strings = await SharedStrings.collect((add) => {
-    book.sharedTexts = new SharedTexts(add, input, options.maxRecordBytes);
-    return new Records(file.read(STREAM), 'biff8', book, input, MAX_BYTES);
+    book.add = add;
+    return open(0, book);
   }, options);
   try {
     const { sheet, area } = choiceOf(
@@ -79,28 +73,22 @@ async function openSheet(file: CompoundFile, options: WorkbookOptions): Promise<
     );
     const table = new SheetTable(sheet.name, area, options);
     const cells = new BinaryCells({ table, strings, shown: book.shown(), date1904: book.date1904, input });
-    const records = new Records(
-      file.read(STREAM, sheet.at),
-      'biff8',
-      new RowReader(cells, input, options.maxRecordBytes),
-      input,
-      MAX_BYTES,
-    );
+    const records = open(sheet.at, new RowReader(cells, input, maxRecordBytes));
     return {
       table,
       bytesRead: file.sizeBytes,
       fill: () => records.next(),
       warnings: () => [...remarks(table, cells.hiddenRows, cells.merged, cells.firstMerged), ...cells.formulas.warnings()],
-      async close() {
-        await records.close();
-        await strings.close();
-        await file.close();
-      },
+      close: () => strings.close(),
     };
   } catch (error) {
     await strings.close();
     throw error;
   }
+}
+
+async function* windowsOf(stream: Buffer, from: number): AsyncGenerator<Buffer, void, undefined> {
+  for (let at = from; at < stream.length; at += WINDOW_BYTES) yield stream.subarray(at, at + WINDOW_BYTES);
 }
 
 function checkStreams(file: CompoundFile, input: string): void {
@@ -125,8 +113,10 @@ class BookReader implements RecordHandler {
   ended = false;
   date1904 = false;
   readonly sheets: XlsSheet[] = [];
-  sharedTexts: SharedTexts | undefined;
+  /** Takes the shared texts. */
+  add: (text: string) => void = () => {};
   readonly #input: string;
+  readonly #maxBytes: number;
   readonly #codes = new Map<number, Shown>();
   /** By the number of a cell's format: the number of its code. */
   readonly #formats: number[] = [];
@@ -135,10 +125,13 @@ class BookReader implements RecordHandler {
   readonly #isOwn: boolean[] = [];
   #references: { readonly book: number; readonly first: number; readonly last: number }[] = [];
   #first = true;
-  #inTexts = false;
+  /** The records of the shared texts, and the number of texts. */
+  readonly #texts: Buffer[] = [];
+  #count = 0;
 
-  constructor(input: string) {
+  constructor(input: string, maxBytes: number) {
     this.#input = input;
+    this.#maxBytes = maxBytes;
   }
 
   shown(): readonly Shown[] {
@@ -158,12 +151,10 @@ class BookReader implements RecordHandler {
       this.#first = false;
       checkBegin(type, bytes, this.#input);
     }
-    if (this.#inTexts && type === TYPE.continued) {
-      this.sharedTexts?.add(bytes, true);
-      return true;
+    if (this.#texts.length > 0) {
+      if (type === TYPE.continued) this.#texts.push(Buffer.from(bytes));
+      else for (const text of longTexts(this.#texts.splice(0), this.#count, this.#input, this.#maxBytes)) this.add(text);
     }
-    if (this.#inTexts) this.sharedTexts?.end();
-    this.#inTexts = false;
     switch (type) {
       case TYPE.encrypted:
         throw encryptedFault(this.#input);
@@ -194,8 +185,8 @@ class BookReader implements RecordHandler {
         this.#addName(bytes);
         break;
       case TYPE.sharedTexts:
-        this.#inTexts = true;
-        this.sharedTexts?.add(bytes, false);
+        this.#count = bytes.readUInt32LE(4);
+        this.#texts.push(Buffer.from(bytes.subarray(8)));
         break;
       case TYPE.end:
         this.ended = true;
@@ -250,9 +241,9 @@ class RowReader implements RecordHandler {
   /** Charts within a sheet have records of their own. */
   #depth = 0;
   /** The formula before has a text, which comes in another record. */
-  #wantsText: boolean | undefined;
+  #wantsText = false;
   /** A text that goes on in other records. */
-  #text: SharedTexts | undefined;
+  readonly #text: Buffer[] = [];
 
   constructor(cells: BinaryCells, input: string, maxBytes: number) {
     this.#cells = cells;
@@ -273,13 +264,9 @@ class RowReader implements RecordHandler {
     }
     if (type === NO_TYPE) throw damaged(this.#input, 'bytes between its records are zero');
     if (!TYPE_GROUPS.has(type >> 8)) throw damaged(this.#input, `a record has the type ${type}, which there is not`);
-    if (this.#text !== undefined) {
-      if (type === TYPE.continued) {
-        this.#text.add(bytes, true);
-        return true;
-      }
-      this.#text.end();
-      this.#text = undefined;
+    if (this.#text.length > 0) {
+      if (type === TYPE.continued) this.#text.push(Buffer.from(bytes));
+      else for (const text of longTexts(this.#text.splice(0), 1, this.#input, this.#maxBytes)) this.#cells.utf8(text);
     }
     if (type === TYPE.begin) this.#depth++;
     else if (type === TYPE.end) {
@@ -313,16 +300,12 @@ class RowReader implements RecordHandler {
         return this.#cell(bytes, () => cells.text(shortText(bytes, 6)));
       case TYPE.booleanOrError:
         return this.#cell(bytes, () => (bytes.readUInt8(7) === 0 ? cells.boolean(bytes.readUInt8(6)) : cells.error(bytes.readUInt8(6))));
-      case TYPE.formula: {
-        this.#wantsText = undefined;
+      case TYPE.formula:
+        this.#wantsText = false;
         return this.#cell(bytes, () => this.#formula(bytes));
-      }
       case TYPE.formulaText:
-        if (this.#wantsText === true) {
-          this.#text = new SharedTexts((text) => cells.utf8(text), this.#input, this.#maxBytes);
-          this.#text.addText(bytes);
-        }
-        this.#wantsText = undefined;
+        if (this.#wantsText) this.#text.push(Buffer.from(bytes));
+        this.#wantsText = false;
         return true;
       case TYPE.merged:
         for (let at = 2; at + 8 <= Math.min(bytes.length, 2 + 8 * bytes.readUInt16LE(0)); at += 8)

@@ -1,10 +1,11 @@
 /** XLS and XLSB that SheetJS writes, read here, beside XLSX of the same cells; and what is wrong with files. */
 import { describe, expect, test } from '@jest/globals';
 import type * as sheetJs from 'xlsx';
+import { CompoundFile } from '../../../../src/sources/sheet/binary/compound-file.ts';
 import { Random } from '../../../support/random.ts';
-import { FILES, faultOf, readSheet } from './reading.ts';
-import { type Book, type Cell, number, write } from './sheet-js.ts';
-import { xlsb, xlsbSheet } from './workbooks.ts';
+import { FILES, faultOf, READING, readSheet } from './reading.ts';
+import { type Book, type Cell, changeXls, number, write, xlsRecord } from './sheet-js.ts';
+import { u16, u32, xlsb, xlsbSheet } from './workbooks.ts';
 
 const FORMATS = ['xls', 'xlsb'] as const;
 
@@ -155,6 +156,55 @@ test('a named range of xlsb that is written as two cells and an operator', async
   };
   const bytes = write({ sheets, names: { People: "'It''s'!$B$2:$C$3" } }, 'xlsb');
   expect((await readSheet(bytes, ['id', 'name'], { sheet: 'People' }, 'xlsb')).rows).toEqual([['7', 'Kim']]);
+});
+
+test('a text of XLS that goes on in other records, in another width', async () => {
+  const long = `${'a'.repeat(9000)}${'東'.repeat(9000)}`;
+  const head = (count: number, wide: number): Buffer => Buffer.concat([u16(count), Buffer.from([wide])]);
+  const pieces = [
+    Buffer.concat([u32(2, 2), head(2, 0), Buffer.from('id'), head(18_000, 0), Buffer.from('a'.repeat(4000))]),
+    Buffer.concat([Buffer.from([0]), Buffer.from('a'.repeat(5000))]),
+    Buffer.concat([Buffer.from([1]), Buffer.from('東'.repeat(4000), 'utf16le')]),
+    Buffer.concat([Buffer.from([1]), Buffer.from('東'.repeat(5000), 'utf16le')]),
+  ];
+  const texts = Buffer.concat(pieces.map((piece, i) => xlsRecord(i === 0 ? 0xfc : 0x3c, piece)));
+  const short = write({ sheets: { One: [['id'], ['x']] }, shared: true }, 'xls');
+  let added = texts.length;
+  changeXls(short, (type, content) => {
+    if (type === 0xfc) added -= 4 + content.length;
+    return undefined;
+  });
+  const bytes = changeXls(short, (type, content) => {
+    // Where the sheet begins.
+    if (type === 0x85) return xlsRecord(type, Buffer.concat([u32(content.readUInt32LE(0) + added), content.subarray(4)]));
+    return type === 0xfc ? texts : undefined;
+  });
+  expect((await readSheet(bytes, ['id'], {}, 'xls')).rows).toEqual([[long]]);
+  const fault = await faultOf(readSheet(bytes, ['id'], { maxRecordBytes: 10_000 }, 'xls'));
+  expect([fault.code, fault.limit]).toEqual(['limit/exceeded', 'MAX_RECORD_BYTES']);
+});
+
+test('a file of XLS that is too large for memory', async () => {
+  const chunks = async function* () {
+    for (;;) yield Buffer.alloc(1000);
+  };
+  const fault = await faultOf(CompoundFile.open(chunks(), { ...READING, name: 'people.xls' }, 10_000));
+  expect(fault).toMatchObject({
+    code: 'limit/exceeded',
+    message: 'The workbook has more than the 10000 bytes that a file of XLS may have',
+    place: { input: 'people.xls' },
+    hint: expect.stringContaining('Save it as .xlsx'),
+  });
+});
+
+test('a chain of sectors that runs in a circle', async () => {
+  const bytes = write({ sheets: { One: [['id'], ...Array.from({ length: 500 }, (_, i) => [`text ${i}`])] } }, 'xls');
+  const [table, directory] = [76, 48].map((at) => (bytes.readUInt32LE(at) + 1) * 512) as [number, number];
+  const entry = [0, 1, 2, 3].map((i) => directory + 128 * i).find((at) => bytes.toString('utf16le', at, at + 16) === 'Workbook') as number;
+  const start = bytes.readUInt32LE(entry + 116);
+  bytes.writeUInt32LE(start + 3, table + 4 * (start + 8));
+  bytes.writeUInt32LE(start + 5, entry + 116);
+  expect((await faultOf(readSheet(bytes, ['id'], {}, 'xls'))).code).toBe('source/malformed');
 });
 
 test.each(FORMATS)('a name of a sheet of %s that is percent-encoded in a path is told as it stands', async (format) => {
