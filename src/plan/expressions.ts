@@ -350,6 +350,9 @@ export function scanOf(rows: Operator): Scan {
   }
 }
 
+/** Whether the records of one side, or of both, are rows of a database. */
+export const readsDatabase = ({ left, right }: Join): boolean => [left, right.input].some((side) => scanOf(side).source.kind !== 'file');
+
 /** The steps from the records of the scan to the rows, in their order. */
 export function stepsOf(rows: Operator): readonly Exclude<Operator, Scan>[] {
   if (rows.kind === 'scan') return [];

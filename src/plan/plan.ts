@@ -133,6 +133,12 @@ export interface RulePlan {
   readonly reified: boolean;
 }
 
+/**
+ * Why the engine makes a join over a database: it gives rows or members, a side is a file or of a view, there is no condition, a text means null, a term
+ * belongs to its record, a key is no column, or columns are not comparable.
+ */
+export type NotPushed = 'view' | 'members' | 'file' | 'no condition' | 'nulls' | 'record' | 'key' | 'columns';
+
 export type ObjectPlan =
   | { readonly kind: 'term'; readonly term: Term }
   /** The terms of a join's build side with the keys of the record; `deferred`: found when both sides are complete. */
@@ -143,6 +149,8 @@ export type ObjectPlan =
       readonly keys: readonly Expression[];
       readonly deferred: boolean;
       readonly keyedBy: KeyedBy;
+      /** undefined: it reads no database. */
+      readonly notPushed: NotPushed | undefined;
     };
 
 /** The triples maps that the records of an iteration feed. */

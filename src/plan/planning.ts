@@ -2,14 +2,15 @@
  * Mapping → plan. The mapping is built as algebra (`algebra.ts`), rewritten, and then laid out as what is carried out: one pass over each source.
  */
 import type { Mapping, Policies } from '../mapping/model/model.ts';
-import type { Algebra, Collect, Collection, Join, MapRules, Operator, RowTerm, Scan, StatementPlace } from './algebra.ts';
+import type { Algebra, Collect, Collection, Emit, Join, MapRules, Operator, RowTerm, Scan, StatementPlace } from './algebra.ts';
 import { buildAlgebra } from './build/build.ts';
 import { Builder } from './build/operators.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { identifiesRow, isDeclaredUnique, isFunctionallyDependent, isUnique, keyedBy, keyReferences } from './dependencies.ts';
-import { collectionTerms, definitionOf, isTerm, memberJoins, rowJoins, scanOf, stepsOf } from './expressions.ts';
+import { collectionTerms, definitionOf, isTerm, memberJoins, readsDatabase, rowJoins, scanOf, stepsOf } from './expressions.ts';
 import { findOverlaps, findReifierOverlaps, type ReifierOverlaps } from './overlaps.ts';
-import type { CollectPlan, MapPlan, NestedPlan, ObjectPlan, Plan, RulePlan, StepPlan } from './plan.ts';
+import type { CollectPlan, MapPlan, NestedPlan, NotPushed, ObjectPlan, Plan, RulePlan, StepPlan } from './plan.ts';
+import { sidesOf } from './rewrite/push-down.ts';
 import { rewritten } from './rewrite/rewrites.ts';
 import { groupScans, groupsOf, isObjectOf, type NestedDraft, orderScans, projectsOf } from './scans.ts';
 
@@ -50,6 +51,10 @@ export function planAlgebra({ maps, checks }: Algebra, catalogue: CatalogueMetad
   const reifierOverlaps = reifiers ? findReifierOverlaps(inOrder) : NO_REIFIERS;
   const isDeferred = ({ left, right }: Join): boolean =>
     positionOf(right.input) >= positionOf(left) || rowJoins(right.input).some((join) => isDeferred(join));
+  const notPushedOf = (rules: MapRules, emit: Emit, join: Join): NotPushed | undefined => {
+    const sides = readsDatabase(join) ? sidesOf(rules, emit, join, catalogue) : undefined;
+    return typeof sides === 'string' ? sides : undefined;
+  };
   const joinOf = ({ right }: Join): number => joinIndexes.get(right) as number;
   const outputOf = ({ target }: Pick<StatementPlace, 'target'>): number => (target === undefined ? 0 : targets.indexOf(target) + 1);
   const rulesOf = (rules: MapRules): readonly RulePlan[] =>
@@ -63,6 +68,7 @@ export function planAlgebra({ maps, checks }: Algebra, catalogue: CatalogueMetad
             keys: input.on.map(({ left }) => left),
             deferred: isDeferred(input),
             keyedBy: keyedBy(input, rules, catalogue),
+            notPushed: notPushedOf(rules, emit, input),
           }
         : { kind: 'term', term: object };
       return {

@@ -1,9 +1,9 @@
 /** A physical plan as text for people: what each node provides, requires and keeps, and why a group is not divided. */
-import { isTerm } from '../expressions.ts';
-import type { Plan } from '../plan.ts';
+import { expressionsOf, holds, isTerm, spansRows } from '../expressions.ts';
+import type { NotPushed, Plan } from '../plan.ts';
 import { type Obstacle, obstaclesOf, type PartsIn, type Reason } from './division.ts';
 import type { Node, NodeId, NodeState, PhysicalPlan, Provided, Required } from './nodes.ts';
-import { requires, stateOf } from './properties.ts';
+import { requires, stateOf, termsOfRule } from './properties.ts';
 
 /** @param nameOf of a source, for people */
 export function describePhysical(
@@ -17,6 +17,10 @@ export function describePhysical(
     `group ${number + 1}`,
     ...group.map((id) => `  ${line(id)}`),
     ...(['threads', 'workers'] as const).flatMap((parts) => describeDivision(physical, number, parts)),
+    ...describeReasons('streams its records', 'streams its records, but', group, (id) => notStreamed(nodes[id] as Node)),
+    ...describeReasons(undefined, 'leaves to no database:', group, (id) =>
+      notPushedDown(nodes[id] as Node, physical.provided[id] as Provided),
+    ),
   ]);
   return [...lines, ...nodes.flatMap((node, id) => (node.kind === 'output' ? [line(id)] : []))];
 }
@@ -129,6 +133,73 @@ function describeDivision(physical: PhysicalPlan, group: number, parts: PartsIn)
   if (reasons.length === 0) return [`  ${parts} divide the records${hasJoins ? ', if each can read the build sides of the joins' : ''}`];
   return [`  ${parts} do not divide the records:`, ...reasons.map((reason) => `    ${reason}`)];
 }
+
+/** @param all where there is no reason; undefined: nothing is said then */
+function describeReasons(
+  all: string | undefined,
+  except: string,
+  group: readonly NodeId[],
+  reasonOf: (id: NodeId) => string | undefined,
+): readonly string[] {
+  const reasons = group.flatMap((id) => {
+    const reason = reasonOf(id);
+    return reason === undefined ? [] : [`    ${id + 1} ${reason}`];
+  });
+  if (reasons.length > 0) return [`  ${except}`, ...reasons];
+  return all === undefined ? [] : [`  ${all}`];
+}
+
+/** What a node keeps of its rows, or why they wait; undefined: it gives them on, and keeps no more the more there are. */
+function notStreamed(node: Node): string | undefined {
+  const state = stateOf(node);
+  if (state === undefined || state.value === 'count') return undefined;
+  switch (node.kind) {
+    case 'join':
+      return 'pairs its rows at the end: its build side is read with them, or behind them';
+    case 'project':
+      return 'keeps all of its rows: others are looked up in them';
+    case 'check':
+      return 'keeps the values of all rows, and compares at the end what does not fit in memory';
+    case 'gather':
+      if (spansRows(node.collect.collection)) return 'keeps members until the end: any row may append to its collection';
+      return node.collect.joins.some(({ deferred }) => deferred) ? 'keeps rows whose members are found at the end' : undefined;
+    case 'distinct':
+      return `keeps hashes of ${node.by === 'subject' ? 'subjects and their objects' : 'statements'}, and compares at the end what does not fit in memory`;
+    default:
+      return 'keeps hashes of reifiers, and compares at the end what does not fit in memory';
+  }
+}
+
+/** What a database could be asked for, and is not: a join, a filter, or fewer columns. */
+function notPushedDown(node: Node, { ofDatabase }: Provided): string | undefined {
+  switch (node.kind) {
+    case 'join':
+      return node.notPushed && `is a join that ${JOINS[node.notPushed]}`;
+    case 'scan': {
+      const { source } = node.operator;
+      const isQuery = source.kind === 'sql' && source.content.kind === 'query';
+      return isQuery ? 'is a query, which runs as it is written, with all of its columns' : undefined;
+    }
+    case 'encode': {
+      const terms = [node.map.subject, ...node.rules.flatMap(termsOfRule)];
+      const isFilter = ofDatabase && terms.flatMap(expressionsOf).some((one) => holds(one, 'conditional'));
+      return isFilter ? 'checks a condition of each row' : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+const JOINS: Readonly<Record<NotPushed, string>> = {
+  view: 'reads or gives rows of a view',
+  members: 'gives members of a collection',
+  file: 'reads a file on one side',
+  'no condition': 'has no condition',
+  nulls: 'compares columns of which a text means null',
+  record: 'gives a statement with a term that belongs to its record, which a pair is not',
+  key: 'compares what is made of columns',
+  columns: 'compares columns of two databases, or of types whose values may be equal where texts differ',
+};
 
 const REASONS: Readonly<Record<Reason, string>> = {
   position: 'reads the position of its record, which a part of the document does not know',

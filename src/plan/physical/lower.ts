@@ -1,7 +1,8 @@
 /** Plan → physical plan. */
 import type { Join, Operator, Project } from '../algebra.ts';
-import { type CollectPlan, type MapPlan, mapsOf, type Plan, type RulePlan, type ScanPlan } from '../plan.ts';
-import type { DocumentKey, KeyProof, Node, NodeId, PhysicalPlan, Provided } from './nodes.ts';
+import { readsDatabase } from '../expressions.ts';
+import { type CollectPlan, type MapPlan, mapsOf, type NotPushed, type Plan, type RulePlan, type ScanPlan } from '../plan.ts';
+import type { DocumentKey, JoinNode, KeyProof, Node, NodeId, PhysicalPlan, Provided } from './nodes.ts';
 import { provides } from './properties.ts';
 
 /**
@@ -112,7 +113,7 @@ class Lowering {
         return this.#once(operator, () => ({ kind: 'scan', operator, inputs: [] }));
       case 'join': {
         const inputs = [this.#rows(operator.left), this.#project(operator.right)];
-        return this.#once(operator, () => ({ kind: 'join', operator, gives: 'rows', deferred: this.#deferred.has(operator), inputs }));
+        return this.#once(operator, () => this.#join(operator, 'rows', notPushedOf(operator, 'view'), inputs));
       }
       default: {
         const inputs = [this.#rows(operator.input)];
@@ -126,9 +127,8 @@ class Lowering {
     return this.#once(operator, () => ({ kind: 'project', operator, inputs }));
   }
 
-  #join(operator: Join, rows: NodeId, gives: 'objects' | 'members'): NodeId {
-    const inputs = [rows, this.#project(operator.right)];
-    return this.#add({ kind: 'join', operator, gives, deferred: this.#deferred.has(operator), inputs });
+  #join(operator: Join, gives: JoinNode['gives'], notPushed: JoinNode['notPushed'], inputs: readonly NodeId[]): JoinNode {
+    return { kind: 'join', operator, gives, deferred: this.#deferred.has(operator), notPushed, inputs };
   }
 
   /** @param keys of the document */
@@ -141,7 +141,9 @@ class Lowering {
     }
     for (const rule of rules) {
       const { object } = rule;
-      if (object.kind === 'join') this.#encode(map, [rule], this.#join(object.operator, rows, 'objects'), proof);
+      if (object.kind !== 'join') continue;
+      const inputs = [rows, this.#project(object.operator.right)];
+      this.#encode(map, [rule], this.#add(this.#join(object.operator, 'objects', object.notPushed, inputs)), proof);
     }
     const compared = this.#take((end) => end.map === map && end.distinct === 'subject');
     if (this.#distinct && compared.length > 0) this.#end('unique', compared, (inputs) => ({ kind: 'distinct', by: 'subject', inputs }));
@@ -159,12 +161,17 @@ class Lowering {
 
   #gather(map: MapPlan, collect: CollectPlan, rows: NodeId): void {
     const { places, overlapping, reified, joins } = collect;
-    const members = joins.map(({ operator }) => this.#join(operator, rows, 'members'));
+    const members = joins.map(({ operator }) => {
+      const inputs = [rows, this.#project(operator.right)];
+      return this.#add(this.#join(operator, 'members', notPushedOf(operator, 'members'), inputs));
+    });
     const node = this.#add({ kind: 'gather', map, collect, inputs: [rows, ...members] });
     const outputs = places.map(({ output }) => output);
     this.#ends.push({ node, map, outputs, reified, distinct: overlapping ? 'overlapping' : 'unique' });
   }
 }
+
+const notPushedOf = (join: Join, reason: NotPushed): NotPushed | undefined => (readsDatabase(join) ? reason : undefined);
 
 /** The joins whose pairs are made at the end. */
 function deferredIn({ scans }: Plan): ReadonlySet<Join> {

@@ -6,7 +6,7 @@
  * keeps is in `properties.ts`.
  */
 import type { Check, Column, Extend, Join, NumberRows, Project, Scan, Unnest } from '../algebra.ts';
-import type { CollectPlan, MapPlan, RulePlan } from '../plan.ts';
+import type { CollectPlan, MapPlan, NotPushed, RulePlan } from '../plan.ts';
 
 /** Position among `PhysicalPlan.nodes`. */
 export type NodeId = number;
@@ -43,6 +43,8 @@ export interface JoinNode extends NodeOf<'join'> {
   readonly gives: 'rows' | 'objects' | 'members';
   /** The build side is complete only behind the probe side, so the pairs are made at the end. */
   readonly deferred: boolean;
+  /** undefined: it reads no database. */
+  readonly notPushed: NotPushed | undefined;
 }
 
 /** The build side of joins. */

@@ -171,7 +171,7 @@ const expressionsIn = (cells: readonly { readonly value: Expression | Term }[]):
   cells.flatMap(({ value }) => (isTerm(value) ? expressionsOf(value) : [value]));
 
 /** The terms of a rule that are made of its rows. */
-const termsOfRule = ({ predicate, object, graph }: RulePlan): readonly Term[] => [
+export const termsOfRule = ({ predicate, object, graph }: RulePlan): readonly Term[] => [
   predicate,
   ...(graph === undefined ? [] : [graph]),
   ...(object.kind === 'term' ? [object.term] : []),

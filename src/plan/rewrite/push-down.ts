@@ -5,10 +5,11 @@
  * @see https://www.w3.org/TR/r2rml/#foreign-key (joint SQL query)
  */
 import { policyOf } from '../../mapping/model/model.ts';
-import type { Column, Emit, Join, MapInfo, MapRules, Scan, SqlPairs } from '../algebra.ts';
+import type { Column, Emit, Join, MapInfo, MapRules, Scan, SqlPairs, Term } from '../algebra.ts';
 import type { Builder } from '../build/operators.ts';
 import type { CatalogueMetadata } from '../catalogue-metadata.ts';
 import { expressionsOf, isInCell, isOfRow, isTerm, renameTerm } from '../expressions.ts';
+import type { NotPushed } from '../plan.ts';
 import { findGuards, type Guards, ruleJoins, without } from './guards.ts';
 import type { Rewrite } from './rewrite.ts';
 
@@ -45,63 +46,81 @@ function splitJoins(rules: MapRules, catalogue: CatalogueMetadata, guards: Guard
   return [pushed.length === 0 ? rules : { ...rules, emits }, ...pushed];
 }
 
+/** The sides of a join that a database can make. */
+interface Sides {
+  readonly child: Scan;
+  readonly parent: Scan;
+  readonly object: Term;
+  readonly source: Pick<SqlPairs, 'child' | 'parent' | 'conditions'>;
+}
+
+/** What a database is asked for to make the join of a statement; or why the engine makes it. */
+export function sidesOf({ rows, subject }: MapRules, emit: Emit, { on, right }: Join, catalogue: CatalogueMetadata): Sides | NotPushed {
+  const [projected] = right.columns;
+  if (rows.kind !== 'scan' || right.input.kind !== 'scan' || right.map === undefined) return 'view';
+  if (projected === undefined || !isTerm(projected.value)) return 'view';
+  const { source: child } = rows;
+  const { source: parent } = right.input;
+  const { value: object } = projected;
+  if (child.kind !== 'sql' || parent.kind !== 'sql') return 'file';
+  if (on.length === 0) return 'no condition';
+  // A text that means null equals nothing, also where the columns are equal.
+  if (child.nulls.length + parent.nulls.length > 0) return 'nulls';
+  // Per-record blank nodes and random values belong to their record, which a pair of rows is not.
+  const { predicate, graph } = emit;
+  const terms = [subject, predicate, object, ...(graph === undefined ? [] : [graph])];
+  if (terms.some((term) => isInCell(term) || expressionsOf(term).some(isOfRow))) return 'record';
+  const conditions: { child: string; parent: string }[] = [];
+  for (const [i, { left }] of on.entries()) {
+    const key = right.keys[i]?.value;
+    if (left.kind !== 'read' || key?.kind !== 'read') return 'key';
+    if (!catalogue.canJoin(child, left.reference, parent, key.reference)) return 'columns';
+    conditions.push({ child: left.reference, parent: key.reference });
+  }
+  return { child: rows, parent: right.input, object, source: { child, parent, conditions } };
+}
+
 /** undefined: the engine makes the join. */
 function pushDown(
   rules: MapRules,
   emit: Emit,
-  { origin, on, right }: Join,
+  join: Join,
   number: number,
   catalogue: CatalogueMetadata,
   guards: Guards | undefined,
   builder: Builder,
 ): MapRules | undefined {
-  const { map, rows, subject } = rules;
-  const [projected] = right.columns;
-  if (rows.kind !== 'scan' || right.input.kind !== 'scan' || right.map === undefined) return undefined;
-  if (projected === undefined || !isTerm(projected.value)) return undefined;
-  const { source: child } = rows;
-  const { source: parent } = right.input;
-  const { value: object } = projected;
-  if (on.length === 0 || child.kind !== 'sql' || parent.kind !== 'sql') return undefined;
-  // A text that means null equals nothing, also where the columns are equal.
-  if (child.nulls.length + parent.nulls.length > 0) return undefined;
-  // Per-record blank nodes and random values belong to their record, which a pair of rows is not.
+  const sides = sidesOf(rules, emit, join, catalogue);
+  if (typeof sides === 'string') return undefined;
+  const { map, subject } = rules;
   const { predicate, graph } = emit;
-  const terms = [subject, predicate, object, ...(graph === undefined ? [] : [graph])];
-  if (terms.some((term) => isInCell(term) || expressionsOf(term).some(isOfRow))) return undefined;
-  const conditions: { child: string; parent: string }[] = [];
-  for (const [i, { left }] of on.entries()) {
-    const key = right.keys[i]?.value;
-    if (left.kind !== 'read' || key?.kind !== 'read') return undefined;
-    if (!catalogue.canJoin(child, left.reference, parent, key.reference)) return undefined;
-    conditions.push({ child: left.reference, parent: key.reference });
-  }
+  const { origin, right } = join;
   const id = `${map.id} join ${number}`;
-  const source: SqlPairs = { kind: 'sql-pairs', origin, reader: id, child, parent, conditions };
+  const source: SqlPairs = { kind: 'sql-pairs', origin, reader: id, ...sides.source };
   const records = [builder.column('child'), builder.column('parent')] as const;
   const pairs: Scan = {
     kind: 'scan',
     source,
-    dialect: rows.dialect,
+    dialect: sides.child.dialect,
     iterator: undefined,
     origin,
     records,
     index: builder.column('#'),
     identity: builder.column('identity'),
   };
-  const [own] = rows.records as [Column];
-  const [other] = right.input.records as [Column];
+  const [own] = sides.child.records as [Column];
+  const [other] = sides.parent.records as [Column];
   const ofChild = new Map([[own, records[0]]]);
   const ofParent = new Map([[other, records[1]]]);
   return {
-    map: { ...map, id, name: `${map.name} joined with ${right.map.name}`, origin, source },
+    map: { ...map, id, name: `${map.name} joined with ${right.map?.name}`, origin, source },
     rows: pairs,
     subject: renameTerm(subject, ofChild),
     emits: [
       {
         input: pairs,
         predicate: renameTerm(predicate, ofChild),
-        object: renameTerm(object, ofParent),
+        object: renameTerm(sides.object, ofParent),
         graph: graph === undefined ? undefined : renameTerm(graph, ofChild),
         target: emit.target,
       },

@@ -186,6 +186,10 @@ group 1
   workers do not divide the records:
     its scans make equal statements, or join each other, and workers divide the records of one scan
     6 needs all rows of its build side, which parts do not share
+  streams its records, but
+    3 keeps hashes of subjects and their objects, and compares at the end what does not fit in memory
+    5 keeps all of its rows: others are looked up in them
+    8 keeps hashes of subjects and their objects, and compares at the end what does not fit in memory
 9 output of the run ← 3, 8
 `);
 });
