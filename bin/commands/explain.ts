@@ -3,6 +3,7 @@ import { describeFault, Fault } from '../../src/core/fault.ts';
 import type { Mapping } from '../../src/mapping/model/model.ts';
 import { explainPlan } from '../../src/plan/explain.ts';
 import { Databases } from '../../src/run/databases/databases.ts';
+import { openWholes } from '../../src/run/prepare/documents/whole.ts';
 import { loadMapping } from '../../src/run/prepare/load.ts';
 import { type DatabaseAccess, DEFAULT_BASE } from '../../src/run/request.ts';
 import { type Command, commandOf, UsageError } from '../command-line.ts';
@@ -11,7 +12,7 @@ import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts'
 import { FUNCTION_OPTIONS, openedFunctionsOf } from '../options/functions.ts';
 import { INPUT_OPTIONS, webAccess } from '../options/inputs.ts';
 import { printData, printLine } from '../terminal.ts';
-import { RUN } from './run.ts';
+import { RUN, requestOf } from './run.ts';
 
 const { 'memory-mb': memory, 'max-record-mb': record, 'xml-default-namespace': namespace } = RUN.options;
 
@@ -47,7 +48,8 @@ export const explain = commandOf(EXPLAIN, async (parsed) => {
     { workingDirectory: process.cwd(), reach: undefined, s3: webAccess().s3 },
   );
   const databases = await openDatabases(mapping, databaseOf(parsed));
-  printData(explainPlan(mapping, base, databases?.metadata));
+  const wholes = await openWholes(requestOf(parsed, parsed.positionals, undefined));
+  printData(explainPlan(mapping, base, databases?.metadata, wholes));
   await databases?.close();
   return EXIT.done;
 });

@@ -7,14 +7,21 @@ import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { collectionText, expressionText, isTerm, spansRows, termText } from './expressions.ts';
 import { describePhysical } from './physical/describe.ts';
 import { lower } from './physical/lower.ts';
-import type { CollectPlan, ObjectPlan, PipelinePlan, Plan, RulePlan, StepPlan } from './plan.ts';
+import type { CollectPlan, IterationPlan, ObjectPlan, PipelinePlan, Plan, RulePlan, ScanPlan, StepPlan } from './plan.ts';
 import { planMapping } from './planning.ts';
 
 /**
  * The scans of a plan with what their records feed, and the nodes of its physical plan with what they provide, require and keep, and why their
- * records are not divided.
+ * records are not divided, not streamed, or not left to a database.
+ *
+ * @param needsWhole what the records of an iteration need in memory beside one after the other, as a sentence without its subject
  */
-export function explainPlan(mapping: Mapping, base = 'http://example.com/base/', facts: CatalogueMetadata = NO_METADATA): string {
+export function explainPlan(
+  mapping: Mapping,
+  base = 'http://example.com/base/',
+  facts: CatalogueMetadata = NO_METADATA,
+  needsWhole: (scan: ScanPlan, iteration: IterationPlan) => string | undefined = () => undefined,
+): string {
   const plan = planMapping(mapping, base, facts);
   const lines = [...new Set(tablesOf(mapping).map(describeTable))];
   for (const [number, scan] of plan.scans.entries()) {
@@ -26,7 +33,15 @@ export function explainPlan(mapping: Mapping, base = 'http://example.com/base/',
     }
   }
   if (plan.scans.length === 0) lines.push('nothing to do: the mapping has no triples map');
-  lines.push(...describePhysical(lower(plan, true), plan, ({ operator }) => nameOfSource(operator.source)));
+  const wholes = new Map(plan.scans.flatMap((scan) => scan.iterations.map((one) => [one.scan, needsWhole(scan, one)] as const)));
+  lines.push(
+    ...describePhysical(
+      lower(plan, true),
+      plan,
+      ({ operator }) => nameOfSource(operator.source),
+      ({ operator }) => wholes.get(operator),
+    ),
+  );
   return `${lines.join('\n')}\n`;
 }
 

@@ -3,7 +3,7 @@ import { Fault } from '../core/fault.ts';
 import { FORMULATIONS, type Formulation, formulationNames, type InputFormat } from '../core/input/formats.ts';
 import { openCsv } from './csv/csv.ts';
 import type { FindCuts } from './cuts.ts';
-import type { IsKey, OpenScan, OpenTexts, OptionsByFormat, ReadOptions, TextFormat } from './source.ts';
+import type { IsKey, NeedsWhole, OpenScan, OpenTexts, OptionsByFormat, ReadOptions, TextFormat } from './source.ts';
 
 /** What a format has not, its row has not. */
 interface Reader<O = ReadOptions> {
@@ -17,6 +17,8 @@ interface Reader<O = ReadOptions> {
     /** With fewer threads, the document is read sooner by one than it is cut. */
     readonly leastThreads?: number;
   };
+  /** Without it, records need nothing beside them. */
+  readonly needsWhole?: () => Promise<NeedsWhole<O>>;
   /** Looks for a key in one column, without reading the others. */
   readonly isKey?: () => Promise<IsKey<O>>;
   /** Reads a document at any offset (`ParquetOptions.ranges`), and slices of it by their offsets. */
@@ -31,6 +33,7 @@ const csv: Reader<OptionsByFormat['csv']> = {
 const json = {
   scan: async () => (await import('./json/json.ts')).openJson,
   texts: async () => (await import('./json/texts.ts')).openJsonTexts,
+  needsWhole: async () => (await import('./json/json.ts')).needsWhole,
 };
 
 const READERS: { readonly [F in InputFormat]: Reader<OptionsByFormat[F]> } = {
@@ -42,6 +45,7 @@ const READERS: { readonly [F in InputFormat]: Reader<OptionsByFormat[F]> } = {
   xml: {
     scan: async () => (await import('./xml/xml.ts')).openXml,
     texts: async () => (await import('./xml/texts.ts')).openXmlTexts,
+    needsWhole: async () => (await import('./xml/plan.ts')).needsWhole,
     cuts: { find: async () => (await import('./xml/parse/cuts.ts')).findXmlCuts },
   },
   xlsx: { scan: async () => (await import('./sheet/sheet.ts')).openXlsxScan },

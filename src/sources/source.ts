@@ -23,6 +23,14 @@ export interface IterationRequest {
   readonly namesRows?: boolean;
 }
 
+/**
+ * What the records of an iterator need in memory beside one record after the other, as a sentence without its subject; undefined: nothing. Nothing is
+ * read for it.
+ *
+ * @throws Fault mapping/reference — an expression is wrong
+ */
+export type NeedsWhole<O> = (iteration: IterationRequest, options: O) => string | undefined;
+
 /** An iterator within a record, or within an item of another such iterator. */
 export interface NestedRequest {
   /** JSONPath or XPath as written in the mapping, from the record or item on. */

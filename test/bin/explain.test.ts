@@ -296,3 +296,32 @@ test('a statement that is none, and --records alone, are errors of the command l
   const alone = await withFiles(JOINED, (directory) => quadmillHere(directory, 'explain', 'mapping.ttl', '--records'));
   expect([alone.code, alone.err]).toEqual([2, expect.stringContaining('add --statement')]);
 });
+
+describe('explain says what is read besides one record after the other', () => {
+  const kept = async (path: string, formulation: string, iterator: string, reference: string): Promise<readonly string[]> => {
+    const source = `rml:source [ a rml:RelativePathSource ; rml:path "${path}" ] ; rml:referenceFormulation rml:${formulation} ; rml:iterator "${iterator}"`;
+    const files = {
+      'mapping.ttl': `${PREFIXES}<#M> rml:logicalSource [ ${source} ] ; rml:subjectMap [ rml:template "http://e/{${reference}}" ; rml:class ex:A ] .\n`,
+    };
+    const { out, err } = await withFiles(files, (directory) => quadmillHere(directory, 'explain', 'mapping.ttl'));
+    expect(err).toBe('');
+    return out.split('\n').flatMap((line) => / {4}1 (keeps .*|has one .*)/.exec(line)?.[1] ?? []);
+  };
+
+  test.each<[path: string, formulation: string, iterator: string, reference: string, kept: readonly string[]]>([
+    ['a.json', 'JSONPath', '$[*]', 'id', []],
+    ['a.json', 'JSONPath', '$.a[?@.b == 1]', 'id', []],
+    ['a.json', 'JSONPath', '$', 'id', ['has one record, which is the document']],
+    ['a.jsonl', 'JSONPath', '$[*]', 'id', []],
+    ['a.json', 'JSONPath', '$..a', 'id', ['keeps values around its records: the iterator $..a needs them']],
+    ['a.json', 'JSONPath', '$.a[*]', '$^.id', ['keeps values around its records: the reference $^.id of the iterator $.a[*] needs them']],
+    ['a.xml', 'XPath', '/r/a', '@id', []],
+    ['a.xml', 'XPath', '/r/a', '../@id', []],
+    ['a.xml', 'XPath', '/', 'r/@id', ['has one record, which is the document']],
+    ['a.xml', 'XPath', '/r/a[last()]', '@id', ['keeps the whole document: the iterator /r/a[last()] needs it']],
+    ['a.xml', 'XPath', '/r/a', '/r/@id', ['keeps the whole document: the reference /r/@id of the iterator /r/a needs it']],
+    ['a.csv', 'CSV', '', 'id', []],
+  ])('%s, %s, each %s, %s', async (path, formulation, iterator, reference, expected) => {
+    expect(await kept(path, formulation, iterator, reference)).toEqual(expected);
+  });
+});

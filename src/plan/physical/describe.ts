@@ -2,14 +2,18 @@
 import { expressionsOf, holds, isTerm, spansRows } from '../expressions.ts';
 import type { NotPushed, Plan } from '../plan.ts';
 import { type Obstacle, obstaclesOf, type PartsIn, type Reason } from './division.ts';
-import type { Node, NodeId, NodeState, PhysicalPlan, Provided, Required } from './nodes.ts';
+import type { Node, NodeId, NodeState, PhysicalPlan, Provided, Required, ScanNode } from './nodes.ts';
 import { requires, stateOf, termsOfRule } from './properties.ts';
 
-/** @param nameOf of a source, for people */
+/**
+ * @param nameOf of a source, for people
+ * @param wholeOf what the records of a scan need in memory beside one after the other, as a sentence without its subject
+ */
 export function describePhysical(
   physical: PhysicalPlan,
   plan: Plan,
-  nameOf: (node: Extract<Node, { kind: 'scan' }>) => string,
+  nameOf: (node: ScanNode) => string,
+  wholeOf: (node: ScanNode) => string | undefined,
 ): readonly string[] {
   const { nodes, groups } = physical;
   const line = (id: NodeId): string => describeNode(physical, id, plan, nameOf);
@@ -17,7 +21,7 @@ export function describePhysical(
     `group ${number + 1}`,
     ...group.map((id) => `  ${line(id)}`),
     ...(['threads', 'workers'] as const).flatMap((parts) => describeDivision(physical, number, parts)),
-    ...describeReasons('streams its records', 'streams its records, but', group, (id) => notStreamed(nodes[id] as Node)),
+    ...describeReasons('streams its records', 'streams its records, but', group, (id) => notStreamed(nodes[id] as Node, wholeOf)),
     ...describeReasons(undefined, 'leaves to no database:', group, (id) =>
       notPushedDown(nodes[id] as Node, physical.provided[id] as Provided),
     ),
@@ -25,12 +29,7 @@ export function describePhysical(
   return [...lines, ...nodes.flatMap((node, id) => (node.kind === 'output' ? [line(id)] : []))];
 }
 
-function describeNode(
-  { nodes, provided }: PhysicalPlan,
-  id: NodeId,
-  { targets }: Plan,
-  nameOf: (node: Extract<Node, { kind: 'scan' }>) => string,
-): string {
+function describeNode({ nodes, provided }: PhysicalPlan, id: NodeId, { targets }: Plan, nameOf: (node: ScanNode) => string): string {
   const node = nodes[id] as Node;
   const what = ((): string => {
     switch (node.kind) {
@@ -150,7 +149,8 @@ function describeReasons(
 }
 
 /** What a node keeps of its rows, or why they wait; undefined: it gives them on, and keeps no more the more there are. */
-function notStreamed(node: Node): string | undefined {
+function notStreamed(node: Node, wholeOf: (node: ScanNode) => string | undefined): string | undefined {
+  if (node.kind === 'scan') return wholeOf(node);
   const state = stateOf(node);
   if (state === undefined || state.value === 'count') return undefined;
   switch (node.kind) {

@@ -11,12 +11,12 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import type { Accessor } from '../../core/value.ts';
 import type { Query } from '../../paths/json/model.ts';
 import { toUtf8 } from '../encoding.ts';
-import type { Batch, Identity, JsonOptions, NestedRecords, OpenScan, Scan, Unseen } from '../source.ts';
+import type { Batch, Identity, IterationRequest, JsonOptions, NeedsWhole, NestedRecords, OpenScan, Scan, Unseen } from '../source.ts';
 import { adviceOn } from './advice.ts';
 import { JsonBeginning } from './beginning.ts';
 import { parseExpression, parseRecordReference, stepsOf, upsOf } from './expression.ts';
 import { compileItems, itemsOf, type JsonItems, linkedReaderOf, ofLinked, readerOf, slotReaderOf, unmatchedOf } from './nested.ts';
-import { arrayAround, buildAutomaton, type PathAutomaton, type Subscriber, type TrackedIterator } from './path/automaton.ts';
+import { arrayAround, buildAutomaton, needsAround, type PathAutomaton, type Subscriber, type TrackedIterator } from './path/automaton.ts';
 import { ancestorOf, compileLinked, type Linked } from './path/parents.ts';
 import { compileSegments } from './path/query.ts';
 import type { TrackedReader } from './references.ts';
@@ -47,12 +47,7 @@ const SLICE_BYTES = 64 * 1024;
  * @throws Fault mapping/reference — an iterator is not valid JSONPath
  */
 export const openJson: OpenScan<JsonOptions> = async (bytes, iterations, options) => {
-  const iterators = iterations.map(({ iterator, references, origin }) => {
-    const text = iterator ?? (options.format === 'jsonl' ? '$[*]' : '$');
-    const ups = upsOf(references, options);
-    const parent = ups === 0 ? undefined : references.find((reference) => upsOf([reference], options) === ups);
-    return { text, query: parseExpression(text, options, { mapping: origin }), ups, parent };
-  });
+  const iterators = iterations.map((iteration) => trackedOf(iteration, options));
   const root = buildAutomaton(iterators, options.maxRecordBytes);
   const gathers = options.format === 'jsonl' && root.cuts;
   const names = iterations.map(({ namesRows }, i): Naming | undefined => {
@@ -61,6 +56,21 @@ export const openJson: OpenScan<JsonOptions> = async (bytes, iterations, options
     return array && { array, last: -1, repeated: 0, identities: [] };
   });
   return new JsonScan(bytes, iterators, options, root, gathers ? undefined : planSlots(iterators, iterations, options), names);
+};
+
+function trackedOf({ iterator, references, origin }: IterationRequest, options: JsonOptions): TrackedIterator {
+  const text = iterator ?? (options.format === 'jsonl' ? '$[*]' : '$');
+  const ups = upsOf(references, options);
+  const parent = ups === 0 ? undefined : references.find((reference) => upsOf([reference], options) === ups);
+  return { text, query: parseExpression(text, options, { mapping: origin }), ups, parent };
+}
+
+export const needsWhole: NeedsWhole<JsonOptions> = (iteration, options) => {
+  const tracked = trackedOf(iteration, options);
+  const { text, query, parent } = tracked;
+  if (needsAround(tracked))
+    return `keeps values around its records: ${parent === undefined ? '' : `the reference ${parent} of `}the iterator ${text} needs them`;
+  return query.segments.length === 0 && options.format === 'json' ? 'has one record, which is the document' : undefined;
 };
 
 /** Identities of records: the line or element in which they are, and their number among the records there. */

@@ -2,9 +2,9 @@
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
 import { type NamePattern, type Path, parsePath, pathsInCall, type Step } from '../../paths/xml/path.ts';
-import type { IterationRequest, NestedRequest, XmlOptions } from '../source.ts';
+import type { IterationRequest, NeedsWhole, NestedRequest, XmlOptions } from '../source.ts';
 import { MAX_STEPS, Matcher } from './matcher.ts';
-import type { Name, NameTable, Scope } from './names.ts';
+import { type Name, NameTable, Scope } from './names.ts';
 import { type SlotPath, SlotStates } from './parse/slot-states.ts';
 import type { Slots } from './parse/slots.ts';
 import { type NameTest, nameTest } from './path/name-test.ts';
@@ -98,6 +98,15 @@ export async function planIterations(
   const slots = planner.slots(iterations, paths);
   return slots === undefined ? plan : { ...plan, slots, records: iterations.map(slotsOf) };
 }
+
+/** Prefixes are compared as they are written: the root element is not known. */
+export const needsWhole: NeedsWhole<XmlOptions> = (iteration, options) => {
+  const names = new NameTable();
+  const root: Root = { name: names.name('', '', '', ''), scope: new Scope(names) };
+  const { kind, reason } = new Planner({ ...options, dialect: 'legacy' }, names, root).recordPath(iteration);
+  if (kind === 'deferred') return `keeps the whole document: ${reason?.replace(/^T/, 't')} needs it`;
+  return kind === 'element' ? undefined : 'has one record, which is the document';
+};
 
 /** The same when the engine is loaded, and records are never slots. @throws Fault mapping/reference */
 export function planLoaded(

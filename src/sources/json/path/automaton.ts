@@ -84,6 +84,10 @@ export function buildAutomaton(iterators: readonly TrackedIterator[], maxRecordB
   return new Node(states, false, maxRecordBytes);
 }
 
+/** Whether a value around the records of an iterator is read as a whole. */
+export const needsAround = (iterator: TrackedIterator): boolean =>
+  iterator.ups > 0 || !pathStateOf(iterator.query, 0, iterator.text).isRecord;
+
 /**
  * Where an iterator goes through the elements of an array to several records in each, as `$.a[*].b[*]`: the state of that array. undefined: the
  * iterator is another one, or the array is not reached, because something takes a value around it as a whole.
