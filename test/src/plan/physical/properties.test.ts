@@ -10,7 +10,7 @@ import type { DocumentKey, EncodeNode, Node, PhysicalPlan } from '../../../../sr
 import { isOfPairs, leavesOfMap, type Plan } from '../../../../src/plan/plan.ts';
 import { planMapping } from '../../../../src/plan/planning.ts';
 import { Random, seeds } from '../../../support/random.ts';
-import { invent, type RandomMapping, turtle } from '../../run/random/mapping.ts';
+import { invent, type RandomMapping, type Term, turtle } from '../../run/random/mapping.ts';
 import { dataOf, jsonData, overTables } from '../data.ts';
 import { type Data, evaluateMap, evaluateRows, evaluateSide, type Value } from '../evaluate.ts';
 import { inventViews } from '../rewrite/views.ts';
@@ -184,10 +184,9 @@ function countOf(counts: Map<Scan, number>, scan: Scan, random: Random, data: Da
 
 /** Records with one value in each column, and another one in that of the key. */
 function withKey(data: Data, key: 'a' | 'b'): Data {
-  const values: Data['values'] = (...of) => data.values(...of).slice(0, 1);
+  const single = withOneValue(data);
   return {
-    ...data,
-    values,
+    ...single,
     records: (scan) => {
       const known = new Set<string | undefined>([undefined]);
       return data.records(scan).filter(([record]) => {
@@ -199,6 +198,32 @@ function withKey(data: Data, key: 'a' | 'b'): Data {
     },
   };
 }
+
+/** Each text is `x` or `xx`: many are equal, and so is what templates make of them. */
+function withFewTexts(mapping: RandomMapping): Data {
+  const data = dataOf(mapping);
+  const values: Data['values'] = (...of) =>
+    data.values(...of).map(({ written }) => {
+      const text = written.length % 2 === 0 ? 'x' : 'xx';
+      return { written: text, literal: `"${text}"` };
+    });
+  return { ...data, values };
+}
+
+const withOneValue = (data: Data): Data => ({ ...data, values: (...of) => data.values(...of).slice(0, 1) });
+
+/** The mapping with a join of each triples map, by a predicate of its own. */
+const withJoins = (mapping: RandomMapping, random: Random): RandomMapping => ({
+  ...mapping,
+  maps: mapping.maps.map((map, i) => {
+    const object = {
+      parent: random.between(0, mapping.maps.length - 1),
+      on: [{ child: random.pick(['a', 'b'] as const), parent: random.pick(['a', 'b'] as const) }],
+    };
+    const predicate: Term = { value: { kind: 'constant', token: `<http://p/to${i}>` } };
+    return { ...map, rules: [...map.rules, { predicate, object, graph: undefined }] };
+  }),
+});
 
 /** What a catalogue would say of the tables, if each set of columns that happens to be a key were declared one. */
 function keysIn(data: Data): CatalogueMetadata {
@@ -257,6 +282,12 @@ describe('what nodes provide holds of the rows of', () => {
   test.each(all)('tables, seed %d', async (seed) => {
     const mapping = files(seed);
     const data = seed % 2 === 0 ? dataOf(mapping) : withKey(dataOf(mapping), seed % 3 === 0 ? 'a' : 'b');
+    attack(overTables(await read(turtle(mapping), mapping.base)), mapping.base, keysIn(data), data, new Random(seed));
+  });
+
+  test.each(all)('pairs that a database makes, seed %d', async (seed) => {
+    const mapping = withJoins(files(seed), new Random(seed));
+    const data = withOneValue(seed % 2 === 0 ? dataOf(mapping) : withFewTexts(mapping));
     attack(overTables(await read(turtle(mapping), mapping.base)), mapping.base, keysIn(data), data, new Random(seed));
   });
 
