@@ -2,6 +2,7 @@
 import { expressionsOf, holds, isTerm, spansRows } from '../expressions.ts';
 import type { NotPushed, Plan } from '../plan.ts';
 import { type Obstacle, obstaclesOf, type PartsIn, type Reason } from './division.ts';
+import { comparedMap } from './keys.ts';
 import type { Node, NodeId, NodeState, PhysicalPlan, Provided, Required, ScanNode } from './nodes.ts';
 import { requires, stateOf, termsOfRule } from './properties.ts';
 
@@ -62,10 +63,12 @@ function describeNode({ nodes, provided }: PhysicalPlan, id: NodeId, { targets }
   const from = node.inputs.length === 0 ? '' : ` ← ${node.inputs.map((input) => input + 1).join(', ')}`;
   const needs = describeRequired(requires(node), node.inputs);
   const state = stateOf(node);
+  const asked = comparedMap(node, nodes)?.keyReferences ?? [];
   const clauses = [
     ...(node.kind === 'output' || node.kind === 'check' ? [] : [`provides: ${describeProvided(provided[id] as Provided)}`]),
     ...(needs.length === 0 ? [] : [`requires: ${needs.join(', ')}`]),
     ...(state === undefined ? [] : [`keeps: ${describeState(state)}`]),
+    ...(asked.length === 0 ? [] : [`asks: is ${asked.join(' or ')} a key?`]),
   ];
   return `${id + 1} ${node.kind} ${what}${from}${clauses.length === 0 ? '' : `: ${clauses.join('; ')}`}`;
 }

@@ -1,6 +1,6 @@
 /** Keys of documents: what lowering asks of them, and what it is told. */
 import { type MapPlan, mapsOf, type Plan } from '../plan.ts';
-import type { EncodeNode, PhysicalPlan } from './nodes.ts';
+import type { EncodeNode, Node, PhysicalPlan } from './nodes.ts';
 
 /** Whether a column is a key is asked where a `distinct` node would then not be needed. */
 export interface KeyQuestion {
@@ -10,13 +10,13 @@ export interface KeyQuestion {
   readonly references: readonly string[];
 }
 
+/** The triples map of which a node compares the subjects. */
+export const comparedMap = (node: Node, nodes: readonly Node[]): MapPlan | undefined =>
+  node.kind === 'distinct' && node.by === 'subject' ? (nodes[node.inputs[0] as number] as EncodeNode).map : undefined;
+
 /** @param physical the same plan, lowered */
 export function keyQuestions({ scans }: Plan, { nodes }: PhysicalPlan): readonly KeyQuestion[] {
-  const compared = new Set<MapPlan>(
-    nodes.flatMap((node) =>
-      node.kind === 'distinct' && node.by === 'subject' ? [(nodes[node.inputs[0] as number] as EncodeNode).map] : [],
-    ),
-  );
+  const compared = new Set(nodes.map((node) => comparedMap(node, nodes)));
   return scans.flatMap(({ iterations }, scan) =>
     iterations
       .flatMap(mapsOf)

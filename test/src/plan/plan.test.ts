@@ -176,7 +176,7 @@ scan 2: c.csv (csv, rml dialect), read once
 group 1
   1 scan p.csv: provides: divisible, in order, each with its position
   2 encode Parent ← 1: provides: divisible, in order
-  3 distinct by subject ← 2: provides: divisible, in any order, no two equal; requires: equal subjects in one place (2); keeps: texts by a hash
+  3 distinct by subject ← 2: provides: divisible, in any order, no two equal; requires: equal subjects in one place (2); keeps: texts by a hash; asks: is id a key?
   4 scan c.csv: provides: divisible, in order, each with its position
   5 project subjects of Parent ← 1: provides: divisible, in order, no two equal; keeps: texts by a key
   6 join objects, inner ← 4, 5: provides: divisible, in order; requires: all rows first (5)
