@@ -23,6 +23,9 @@ export function canonicalDouble(text: string): string | undefined {
   return `${minus}${digits[0]}.${digits.slice(1).replace(/0+$/, '') || '0'}E${exponent}`;
 }
 
+/** `12:00:00.500` → `12:00:00.5`. */
+export const withoutZeros = (time: string): string => (time.includes('.') ? time.replace(/\.?0+$/, '') : time);
+
 /** The value of a CHAR(n) has n characters; some products leave the padding out. @param text one-byte UTF-8 */
 export function padded(text: string, length: number): string {
   let missing = length;

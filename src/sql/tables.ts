@@ -65,6 +65,21 @@ export function keysOf(keys: readonly Key[]): Pick<Table, 'primaryKey' | 'unique
   return { primaryKey, uniqueKeys: [...byColumns.values()] };
 }
 
+/** Keys from rows of their columns, which name the key in `idx` and the column in `col`. */
+export const keysIn = (rows: readonly CatalogueRow[], isPrimary: (row: CatalogueRow) => boolean): readonly Key[] =>
+  [...groupBy(rows, 'idx').values()].map((parts) => ({ primary: parts.some(isPrimary), columns: parts.map(({ col }) => col as string) }));
+
+/** Foreign keys from rows of their columns: `idx`, `col`, `parent_schema`, `parent`, `parent_col`, and `exact` (`1` if so). */
+export const foreignKeysIn = (rows: readonly CatalogueRow[]): readonly ForeignKey[] =>
+  [...groupBy(rows, 'idx').values()].map((parts) => ({
+    columns: parts.map(({ col }) => col as string),
+    parent: { schema: parts[0]?.parent_schema as string, name: parts[0]?.parent as string },
+    parentColumns: parts.map(({ parent_col }) => parent_col as string),
+    exact: parts.every(({ exact }) => exact === '1'),
+  }));
+
+export const countOf = (text: string | null | undefined): number | undefined => (text == null ? undefined : Number(text));
+
 /** Rows by the text of a column, in their order. */
 export function groupBy(rows: readonly CatalogueRow[], name: string): ReadonlyMap<string, readonly CatalogueRow[]> {
   const groups = new Map<string, CatalogueRow[]>();

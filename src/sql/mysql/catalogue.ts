@@ -3,6 +3,7 @@ import {
   type Catalogue,
   type CatalogueQuery,
   type CatalogueRow,
+  countOf,
   type ForeignKey,
   groupBy,
   type Key,
@@ -82,7 +83,7 @@ async function readSchema(query: CatalogueQuery, schema: string, name: string | 
       columns: visible.map(({ col, nullable }) => ({ name: col as string, nullable: nullable !== 'NO' })),
       ...keysOf(indexesOf(indexes.get(table) ?? []).filter((key) => shown(key.columns))),
       foreignKeys: foreignKeysOf(all, references.get(table) ?? [], columnsOf).filter((key) => shown(key.columns)),
-      estimatedRows: row.rows === null || row.rows === undefined ? undefined : Number(row.rows),
+      estimatedRows: countOf(row.rows),
     };
   });
 }

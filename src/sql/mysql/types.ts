@@ -1,9 +1,9 @@
 /** Column types of MySQL and MariaDB: display names, natural datatypes, canonical forms. */
 import { excerpt, Fault } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
-import { XSD } from '../../core/value.ts';
-import type { Column, Family } from '../database.ts';
-import { canonicalDecimal, canonicalDouble, padded } from '../numbers.ts';
+import type { Column } from '../database.ts';
+import { canonicalDecimal, canonicalDouble, padded, withoutZeros } from '../numbers.ts';
+import { type Natural, naturalColumn } from '../result/natural.ts';
 
 /**
  * Column metadata of a result, in both products. @see
@@ -40,32 +40,18 @@ const BYTES_PER_CHARACTER = 4;
 
 const INTEGERS: Readonly<Record<number, string>> = { 1: 'tinyint', 2: 'smallint', 3: 'int', 8: 'bigint', 9: 'mediumint' };
 
-interface Natural {
+/** `exact`: absent for the types whose texts are. */
+interface MysqlType extends Omit<Natural, 'exact'> {
   readonly type: string;
-  readonly family: Family;
-  readonly datatype?: string;
-  readonly canonical?: (text: string) => string;
   readonly exact?: false;
-  /** The type has values that the datatype lacks. */
-  readonly partial?: true;
 }
 
-/** @see https://www.w3.org/TR/r2rml/#natural-mapping */
 export function columnOf(definition: ColumnDefinition, options: TypeOptions): Column {
-  const { type, family, datatype, canonical, partial = false, exact = true } = naturalOf(definition, options);
-  return {
-    name: definition.name,
-    type,
-    family,
-    datatype: datatype === undefined ? undefined : XSD + datatype,
-    canonical,
-    partial,
-    elements: undefined,
-    exact,
-  };
+  const natural = naturalOf(definition, options);
+  return naturalColumn(definition.name, natural.type, { exact: true, ...natural });
 }
 
-function naturalOf(definition: ColumnDefinition, options: TypeOptions): Natural {
+function naturalOf(definition: ColumnDefinition, options: TypeOptions): MysqlType {
   const { name, columnType, columnLength: length, decimals, flags } = definition;
   const unsigned = (flags & UNSIGNED) === 0 ? '' : ' unsigned';
   const fraction = decimals === 0 ? '' : `(${decimals})`;
@@ -126,14 +112,14 @@ function naturalOf(definition: ColumnDefinition, options: TypeOptions): Natural 
   }
 }
 
-function integer(name: string, unsigned: string, flags: number): Natural {
+function integer(name: string, unsigned: string, flags: number): MysqlType {
   const natural = { family: 'number', datatype: 'integer' } as const;
   if ((flags & ZEROFILL) === 0) return { type: name + unsigned, ...natural };
   return { type: `${name}${unsigned} zerofill`, ...natural, canonical: (text) => text.replace(/^0+(?=\d)/, '') };
 }
 
 /** CHAR, VARCHAR, TEXT, BINARY, VARBINARY, BLOB, ENUM, SET, and types that MariaDB sends as such. */
-function characters(definition: ColumnDefinition): Natural {
+function characters(definition: ColumnDefinition): MysqlType {
   const { columnType, columnLength, characterSet, flags, extendedTypeName, extendedFormat } = definition;
   if (extendedTypeName === 'uuid') return { type: 'uuid', family: 'uuid' };
   if (extendedTypeName !== undefined) return { type: extendedTypeName, family: 'other' };
@@ -200,9 +186,6 @@ const readTime =
 
 const zeroDateHint = (name: string): string =>
   `Set zeroDateTimeBehavior=convertToNull in the JDBC URL to read 0000-00-00 as null, or write CAST(${name} AS CHAR) in a query to keep it as text`;
-
-/** `12:00:00.500` → `12:00:00.5`. */
-const withoutZeros = (time: string): string => (time.includes('.') ? time.replace(/\.?0+$/, '') : time);
 
 const outside = (text: string, what: string, hint: string): Fault => {
   const value = excerpt(fromBytes(text));

@@ -1,6 +1,6 @@
 /** Column types of PostgreSQL: display names, natural datatypes, canonical forms. */
-import { XSD } from '../../core/value.ts';
-import type { Column, Family } from '../database.ts';
+import type { Column } from '../database.ts';
+import { type Natural, naturalColumn, partly, plain, typed } from '../result/natural.ts';
 import {
   readArray,
   readBoolean,
@@ -49,27 +49,8 @@ export function typeRow(oid: number, row: Readonly<Record<string, string | null>
   };
 }
 
-interface Natural {
-  readonly family: Family;
-  readonly datatype?: string;
-  readonly canonical?: (text: string) => string;
-  readonly exact: boolean;
-  readonly partial?: true;
-}
-
-const text = (family: Family, exact: boolean): Natural => ({ family, exact });
-const typed = (family: Family, datatype: string, exact: boolean, canonical?: (text: string) => string): Natural => ({
-  family,
-  datatype: XSD + datatype,
-  exact,
-  ...(canonical === undefined ? {} : { canonical }),
-});
-
-/** For a type with values that the datatype lacks. */
-const partly = (...args: Parameters<typeof typed>): Natural => ({ ...typed(...args), partial: true });
-
 /** The server compares fewer of their characters than their texts have, or `=` with another type cannot compare all of them. */
-const OTHER = text('other', false);
+const OTHER = plain('other', false);
 
 /**
  * By oid. Only types whose `=` compares what the texts show have a family: not character(n), whose padding is ignored, and not the floats,
@@ -78,17 +59,17 @@ const OTHER = text('other', false);
 const NATURAL: ReadonlyMap<number, Natural> = new Map([
   [16, typed('boolean', 'boolean', true, readBoolean)],
   [17, typed('binary', 'hexBinary', true, readBytea)],
-  [18, text('other', true)], // "char"
-  [19, text('other', true)], // name
+  [18, plain('other', true)], // "char"
+  [19, plain('other', true)], // name
   [20, typed('number', 'integer', true)],
   [21, typed('number', 'integer', true)],
   [23, typed('number', 'integer', true)],
-  [25, text('text', true)],
+  [25, plain('text', true)],
   [26, typed('other', 'integer', true)], // oid; there is no = for it and numeric
   [700, typed('other', 'double', false, readFloat)],
   [701, typed('other', 'double', false, readFloat)],
-  [1042, text('other', true)], // character(n)
-  [1043, text('text', true)],
+  [1042, plain('other', true)], // character(n)
+  [1043, plain('text', true)],
   [1082, partly('date', 'date', true, readDate)],
   [1083, typed('time', 'time', true)], // 24:00:00 stays: it is another value than 00:00:00
   [1114, partly('timestamp', 'dateTime', true, readTimestamp)],
@@ -96,7 +77,7 @@ const NATURAL: ReadonlyMap<number, Natural> = new Map([
   [1186, partly('other', 'duration', false, readInterval)],
   [1266, partly('other', 'time', false, readTimetz)],
   [1700, partly('number', 'decimal', true, readNumeric)],
-  [2950, text('uuid', true)],
+  [2950, plain('uuid', true)],
 ]);
 
 const CHARACTER = 1042;
@@ -108,16 +89,14 @@ const CHARACTER = 1042;
 export function columnOf(name: string, row: TypeRow, collations: boolean): Column {
   const { element } = row;
   if (element !== undefined) {
-    const { datatype, canonical, partial = false } = NATURAL.get(element.oid) ?? OTHER;
-    const elements = (array: string): readonly string[] => readArray(array, element.delimiter);
-    return { name, type: row.name, family: 'other', datatype, canonical, partial, elements, exact: false };
+    const column = naturalColumn(name, row.name, NATURAL.get(element.oid) ?? OTHER);
+    return { ...column, family: 'other', elements: (array) => readArray(array, element.delimiter), exact: false };
   }
-  const { family, datatype, canonical, partial = false, exact } = naturalOf(row, collations);
-  return { name, type: row.name, family, datatype, canonical, partial, elements: undefined, exact };
+  return naturalColumn(name, row.name, naturalOf(row, collations));
 }
 
 function naturalOf({ oid, kind, name }: TypeRow, collations: boolean): Natural {
-  if (kind === 'enum') return text('other', true);
+  if (kind === 'enum') return plain('other', true);
   const natural = NATURAL.get(oid) ?? OTHER;
   if (natural.family === 'text' && collations) return OTHER;
   // Without a length, texts that differ in trailing spaces are equal.

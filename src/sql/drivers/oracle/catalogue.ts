@@ -3,9 +3,9 @@ import {
   type Catalogue,
   type CatalogueQuery,
   type CatalogueRow,
-  type ForeignKey,
-  groupBy,
-  type Key,
+  countOf,
+  foreignKeysIn,
+  keysIn,
   keysOf,
   type Table,
   type TableName,
@@ -82,17 +82,8 @@ async function readTable(query: CatalogueQuery, { schema, name }: TableName): Pr
   const objects = await ask(CATALOGUE_SQL.object);
   const [object] = objects;
   if (object === undefined) return undefined;
-  const keys = [...groupBy(await ask(CATALOGUE_SQL.keys), 'idx').values()].map(
-    (parts): Key => ({ primary: parts[0]?.kind === 'P', columns: parts.map(({ col }) => col as string) }),
-  );
-  const references = [...groupBy(await ask(CATALOGUE_SQL.references), 'idx').values()].map(
-    (parts): ForeignKey => ({
-      columns: parts.map(({ col }) => col as string),
-      parent: { schema: parts[0]?.parent_schema as string, name: parts[0]?.parent as string },
-      parentColumns: parts.map(({ parent_col }) => parent_col as string),
-      exact: parts.every(({ exact }) => exact === '1'),
-    }),
-  );
+  const keys = keysIn(await ask(CATALOGUE_SQL.keys), ({ kind }) => kind === 'P');
+  const references = foreignKeysIn(await ask(CATALOGUE_SQL.references));
   return {
     schema,
     name,
@@ -101,6 +92,6 @@ async function readTable(query: CatalogueQuery, { schema, name }: TableName): Pr
     columns: (await ask(CATALOGUE_SQL.columns)).map((column) => ({ name: column.name as string, nullable: column.nullable !== 'N' })),
     ...keysOf(keys),
     foreignKeys: references,
-    estimatedRows: object.rows === null || object.rows === undefined ? undefined : Number(object.rows),
+    estimatedRows: countOf(object.rows),
   };
 }

@@ -1,17 +1,12 @@
 /** Column types of Oracle: how their values are asked for, natural datatypes, canonical forms. */
 import { excerpt, Fault } from '../../../core/fault.ts';
 import { fromBytes, toBytes } from '../../../core/text.ts';
-import { XSD } from '../../../core/value.ts';
 import type { Column, Family } from '../../database.ts';
 import { canonicalDecimal, canonicalDouble, shortestSingle } from '../../numbers.ts';
+import { type Natural, naturalColumn } from '../../result/natural.ts';
 import type { Driver, DriverColumn, DriverValue } from './driver.ts';
 
-interface TypeRow {
-  readonly family: Family;
-  readonly datatype?: string;
-  readonly canonical?: (text: string) => string;
-  readonly exact: boolean;
-  readonly partial?: true;
+interface TypeRow extends Natural {
   /** The text of a value as SQL; absent: the driver gives it. */
   readonly sql?: (column: string) => string;
   /** The class as which the driver gives the value; absent: its own. */
@@ -87,18 +82,7 @@ const rowOf = ({ dbTypeName = '', scale, precision }: DriverColumn): TypeRow | u
 };
 
 export function columnOf(column: DriverColumn): Column {
-  const { family, datatype, canonical, exact, partial = false } = rowOf(column) ?? unreadable(column);
-  const type = typeName(column);
-  return {
-    name: column.name,
-    type,
-    family,
-    datatype: datatype === undefined ? undefined : XSD + datatype,
-    canonical,
-    partial,
-    elements: undefined,
-    exact,
-  };
+  return naturalColumn(column.name, typeName(column), rowOf(column) ?? unreadable(column));
 }
 
 function typeName({ dbTypeName = '', precision = 0, scale = 0, byteSize }: DriverColumn): string {

@@ -3,9 +3,9 @@ import {
   type Catalogue,
   type CatalogueQuery,
   type CatalogueRow,
-  type ForeignKey,
-  groupBy,
-  type Key,
+  countOf,
+  foreignKeysIn,
+  keysIn,
   keysOf,
   type Table,
 } from '../../tables.ts';
@@ -78,17 +78,8 @@ async function readTable(query: CatalogueQuery, id: number): Promise<readonly Ta
   if (row === undefined) return [];
   const columns = await ask(CATALOGUE_SQL.columns);
   const visible = (key: readonly string[]): boolean => key.every((name) => columns.some((column) => column.name === name));
-  const keys = [...groupBy(await ask(CATALOGUE_SQL.keys), 'idx').values()].map(
-    (parts): Key => ({ primary: parts[0]?.pk === '1', columns: parts.map(({ col }) => col as string) }),
-  );
-  const references = [...groupBy(await ask(CATALOGUE_SQL.references), 'idx').values()].map(
-    (parts): ForeignKey => ({
-      columns: parts.map(({ col }) => col as string),
-      parent: { schema: parts[0]?.parent_schema as string, name: parts[0]?.parent as string },
-      parentColumns: parts.map(({ parent_col }) => parent_col as string),
-      exact: parts.every(({ exact }) => exact === '1'),
-    }),
-  );
+  const keys = keysIn(await ask(CATALOGUE_SQL.keys), ({ pk }) => pk === '1');
+  const references = foreignKeysIn(await ask(CATALOGUE_SQL.references));
   return [
     {
       schema: row.schema as string,
@@ -97,7 +88,7 @@ async function readTable(query: CatalogueQuery, id: number): Promise<readonly Ta
       columns: columns.map(({ name, nullable }) => ({ name: name as string, nullable: nullable === '1' })),
       ...keysOf(keys.filter(({ columns }) => visible(columns))),
       foreignKeys: references.filter(({ columns }) => visible(columns)),
-      estimatedRows: row.rows === null || row.rows === undefined ? undefined : Number(row.rows),
+      estimatedRows: countOf(row.rows),
     },
   ];
 }

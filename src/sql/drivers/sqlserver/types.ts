@@ -1,9 +1,9 @@
 /** Column types of SQL Server: how their values are asked for, natural datatypes, canonical forms. */
 import { excerpt, Fault } from '../../../core/fault.ts';
 import { fromBytes, toBytes } from '../../../core/text.ts';
-import { XSD } from '../../../core/value.ts';
-import type { Column, Family } from '../../database.ts';
-import { canonicalDecimal, canonicalDouble, shortestSingle } from '../../numbers.ts';
+import type { Column } from '../../database.ts';
+import { canonicalDecimal, canonicalDouble, shortestSingle, withoutZeros } from '../../numbers.ts';
+import { type Natural, naturalColumn, partly, plain, typed } from '../../result/natural.ts';
 
 /** A column of a query's result, as `sys.dm_exec_describe_first_result_set` tells it. */
 export interface Described {
@@ -17,22 +17,6 @@ export interface Described {
 /** What the driver gives for a value: never a number or Date that has lost something (`sentAs`). */
 export type DriverValue = string | number | bigint | boolean | Date | Buffer | null;
 
-interface Natural {
-  readonly family: Family;
-  readonly datatype?: string;
-  readonly canonical?: (text: string) => string;
-  readonly exact: boolean;
-  readonly partial?: true;
-}
-
-const texts = (family: Family, exact: boolean): Natural => ({ family, exact });
-const typed = (family: Family, datatype: string, exact: boolean, canonical?: (text: string) => string): Natural => ({
-  family,
-  datatype,
-  exact,
-  ...(canonical === undefined ? {} : { canonical }),
-});
-
 const INTEGER = typed('number', 'integer', true);
 const DECIMAL = typed('number', 'decimal', true, canonicalDecimal);
 // -0 equals 0.
@@ -44,9 +28,9 @@ const BINARY = typed('other', 'hexBinary', true);
  * of the family that is never compared there: joins on them are made by the engine, which compares what is written. A unique key of texts holds: what
  * the server tells apart differs as text.
  */
-const TEXT = texts('other', true);
+const TEXT = plain('other', true);
 // No type that a key could have.
-const LARGE = texts('other', false);
+const LARGE = plain('other', false);
 
 /** By the name of the type without its length. @see https://www.w3.org/TR/r2rml/#natural-mapping */
 const NATURAL: Readonly<Record<string, Natural>> = {
@@ -58,7 +42,7 @@ const NATURAL: Readonly<Record<string, Natural>> = {
   decimal: DECIMAL,
   numeric: DECIMAL,
   // A bigint that is compared with it may overflow.
-  money: { ...typed('other', 'decimal', true, moneyOf), partial: true },
+  money: partly('other', 'decimal', true, moneyOf),
   smallmoney: typed('other', 'decimal', true, moneyOf),
   float: DOUBLE,
   real: DOUBLE,
@@ -78,7 +62,7 @@ const NATURAL: Readonly<Record<string, Natural>> = {
   text: LARGE,
   ntext: LARGE,
   xml: LARGE,
-  uniqueidentifier: texts('uuid', true),
+  uniqueidentifier: plain('uuid', true),
   binary: BINARY,
   varbinary: BINARY,
   image: typed('other', 'hexBinary', false),
@@ -86,19 +70,7 @@ const NATURAL: Readonly<Record<string, Natural>> = {
   rowversion: BINARY,
 };
 
-export function columnOf({ name, type }: Described): Column {
-  const { family, datatype, canonical, exact, partial = false } = NATURAL[baseOf(type)] ?? unreadable(name, type);
-  return {
-    name,
-    type,
-    family,
-    datatype: datatype === undefined ? undefined : XSD + datatype,
-    canonical,
-    partial,
-    elements: undefined,
-    exact,
-  };
-}
+export const columnOf = ({ name, type }: Described): Column => naturalColumn(name, type, NATURAL[baseOf(type)] ?? unreadable(name, type));
 
 /**
  * The type as which the server sends a column. Decimals, times and 64-bit integers are sent as text, since the driver makes floats and Dates of them.
@@ -171,11 +143,6 @@ function moneyOf(text: string): string {
       hint: 'Write CAST(… AS decimal(19, 4)) in a query to read it with all digits',
     });
   return canonicalDecimal(value.toFixed(4));
-}
-
-/** `12:00:00.5000000` → `12:00:00.5`. */
-function withoutZeros(time: string): string {
-  return time.includes('.') ? time.replace(/\.?0+$/, '') : time;
 }
 
 function readDateTime(text: string): string {

@@ -1,36 +1,19 @@
 /** Columns of DuckDB: natural datatypes, and the canonical forms of the texts that DuckDB makes of values. */
 import { excerpt, Fault } from '../../../core/fault.ts';
 import { fromBytes } from '../../../core/text.ts';
-import { XSD } from '../../../core/value.ts';
-import type { Column, Family } from '../../database.ts';
+import type { Column } from '../../database.ts';
 import { canonicalDecimal, canonicalDouble } from '../../numbers.ts';
 import { readDate, readInterval, readTimestamp, readTimestamptz, readTimetz } from '../../postgresql/values.ts';
+import { type Natural, naturalColumn, partly, plain, typed } from '../../result/natural.ts';
 import type { EngineColumn } from '../engine.ts';
 import { type Kind, kindOf } from './kinds.ts';
-
-interface Natural {
-  readonly family: Family;
-  readonly datatype: string | undefined;
-  readonly canonical?: (text: string) => string;
-  readonly exact: boolean;
-  readonly partial?: true;
-}
-
-const typed = (family: Family, datatype: string, exact: boolean, canonical?: (text: string) => string): Natural => ({
-  family,
-  datatype,
-  exact,
-  ...(canonical === undefined ? {} : { canonical }),
-});
-
-const partly = (...args: Parameters<typeof typed>): Natural => ({ ...typed(...args), partial: true });
 
 /**
  * Types that `=` converts before it compares them have no family, as the conversion may fail or lose digits: integers of more than 64 bits,
  * times of other units than microseconds. Floats have none because -0 equals 0.
  */
 const NATURAL: Readonly<Record<Kind, Natural>> = {
-  varchar: { family: 'text', datatype: undefined, exact: true },
+  varchar: plain('text', true),
   integer: typed('number', 'integer', true),
   hugeint: typed('other', 'integer', true),
   decimal: typed('number', 'decimal', true, canonicalDecimal),
@@ -43,27 +26,18 @@ const NATURAL: Readonly<Record<Kind, Natural>> = {
   timestampOther: partly('other', 'dateTime', true, (text) => readTimestamp(withEra(text))),
   timestamptz: partly('timestamp with time zone', 'dateTime', true, (text) => readTimestamptz(withEra(text))),
   interval: partly('other', 'duration', false, intervalOf),
-  uuid: { family: 'uuid', datatype: undefined, exact: true },
+  uuid: plain('uuid', true),
   blob: typed('binary', 'hexBinary', true),
-  name: { family: 'other', datatype: undefined, exact: true },
-  json: { family: 'other', datatype: undefined, exact: false },
-  text: { family: 'other', datatype: undefined, exact: false },
+  name: plain('other', true),
+  json: plain('other', false),
+  text: plain('other', false),
 };
 
 /** @see https://www.w3.org/TR/r2rml/#natural-mapping */
 export function columnOf({ name, type = '' }: EngineColumn): Column {
   const kind = kindOf(type);
-  const { family, datatype, canonical, exact, partial = false } = NATURAL[kind];
-  return {
-    name,
-    type,
-    family: kind === 'decimal' && !isCompared(type) ? 'other' : family,
-    datatype: datatype === undefined ? undefined : XSD + datatype,
-    canonical,
-    partial,
-    elements: undefined,
-    exact,
-  };
+  const natural = NATURAL[kind];
+  return naturalColumn(name, type, kind === 'decimal' && !isCompared(type) ? { ...natural, family: 'other' } : natural);
 }
 
 /** 20 digits of an integer and all decimals of the column fit into the 38 digits of the type to which `=` converts both. */
