@@ -25,7 +25,7 @@ import { openSchedule } from '../../queues/schedule/schedule.ts';
 import { startTicks } from '../../queues/schedule/ticks.ts';
 import { directories } from '../../src/config/directories.ts';
 import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../../src/config/options/options.ts';
-import { type EnvironmentReading, parseOption, readEnvironment } from '../../src/config/parse.ts';
+import { type EnvironmentReading, readEnvironment } from '../../src/config/parse.ts';
 import type { ConfigStore } from '../../src/config/store.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { atMost } from '../../src/core/abort.ts';
@@ -35,9 +35,10 @@ import { logWarnings } from '../../src/core/telemetry/warnings.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
 import { openMessaging } from '../../workers/messaging/messaging.ts';
-import { type Command, commandOf, type Parsed, UsageError } from '../command-line.ts';
+import { type Command, commandOf, UsageError } from '../command-line.ts';
 import { openConfiguration } from '../configuration.ts';
 import { SALVAGE } from '../options/salvage.ts';
+import { flagValues } from '../options/variables.ts';
 import { openStore } from '../store.ts';
 import { Services } from './services.ts';
 
@@ -67,7 +68,7 @@ Several processes need one queue that all of them reach: set QUEUE_URL=redis://â
 };
 
 /** Command-line options for options of the service. */
-const FLAGS: readonly (readonly [flag: string, option: OptionName])[] = [
+export const SERVE_FLAGS: readonly (readonly [flag: string, option: OptionName])[] = [
   ['port', 'PORT'],
   ['host', 'HOST'],
   ['data-dir', 'DATA_DIR'],
@@ -84,7 +85,7 @@ const CLOSING_MS = 2_000;
 export const serve = commandOf(SERVE, async (parsed) => {
   if (parsed.positionals.length > 0) throw new UsageError(`serve takes no ${parsed.positionals[0]}`);
   const role = (parsed.value('role') ?? 'all') as Role;
-  return serveUntilSignal(role, flagValues(parsed), { salvage: parsed.has('salvage') });
+  return serveUntilSignal(role, flagValues(parsed, SERVE_FLAGS), { salvage: parsed.has('salvage') });
 });
 
 export interface ServeSettings {
@@ -281,15 +282,6 @@ async function startServices(
 function warnOfVariables({ suspects, overruled }: EnvironmentReading, logger: Logger): void {
   for (const { name, hint } of suspects) logger.warn({ variable: name, hint }, 'unknown variable that looks like an option');
   for (const { name, by } of overruled) logger.warn({ variable: name, by }, 'variable ignored: the option is also set by its own name');
-}
-
-export function flagValues(parsed: Parsed): OptionValues {
-  const values: Record<string, unknown> = {};
-  for (const [flag, option] of FLAGS) {
-    const text = parsed.value(flag);
-    if (text !== undefined) values[option] = parseOption(option, text);
-  }
-  return values as OptionValues;
 }
 
 /** @throws Fault config/invalid â€” an API or worker process alone, on a queue that no other process can reach */

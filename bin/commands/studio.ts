@@ -6,8 +6,9 @@ import { pathToFileURL } from 'node:url';
 import { DEFAULTS, type OptionValues } from '../../src/config/options/options.ts';
 import { type Command, commandOf, UsageError } from '../command-line.ts';
 import { SALVAGE } from '../options/salvage.ts';
+import { flagValues } from '../options/variables.ts';
 import { printLine } from '../terminal.ts';
-import { flagValues, serveUntilSignal } from './serve.ts';
+import { SERVE_FLAGS, serveUntilSignal } from './serve.ts';
 
 const STUDIO: Command = {
   name: 'studio',
@@ -31,7 +32,7 @@ export const studio = commandOf(STUDIO, async (parsed) => {
   const { positionals } = parsed;
   // The log is for operators: a person who draws sees faults in the page.
   const quiet: OptionValues = process.env.LOG_LEVEL === undefined ? { LOG_LEVEL: 'warn' } : {};
-  const options: OptionValues = { ...quiet, ...flagValues(parsed), ...directoryOf(positionals) };
+  const options: OptionValues = { ...quiet, ...flagValues(parsed, SERVE_FLAGS), ...directoryOf(positionals) };
   return serveUntilSignal('all', options, {
     salvage: parsed.has('salvage'),
     listening(url) {

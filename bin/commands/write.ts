@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { targetOf, writeSettingsOf } from '../../queues/requests/writer.ts';
 import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../../src/config/options/options.ts';
-import { parseOption, readEnvironment } from '../../src/config/parse.ts';
+import { readEnvironment } from '../../src/config/parse.ts';
 import { s3AccessOf } from '../../src/config/run-defaults.ts';
 import { describeFault, Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
@@ -17,6 +17,7 @@ import { EXIT, failed } from '../exit.ts';
 import { interruptible } from '../interruption.ts';
 import { readPassword } from '../options/database.ts';
 import { SALVAGE } from '../options/salvage.ts';
+import { flagValues } from '../options/variables.ts';
 import { peakMemoryBytes } from '../report/peak-memory.ts';
 import { RejectionLog } from '../report/rejections.ts';
 import { count, printError, printLine, progressLine } from '../terminal.ts';
@@ -134,18 +135,14 @@ function inputsOf(urls: readonly string[]): readonly string[] {
 }
 
 function snapshotOf(parsed: Parsed): Snapshot {
-  const values: Record<string, unknown> = { ...readEnvironment(process.env).values };
-  for (const [flag, option] of FLAGS) {
-    const text = parsed.value(flag);
-    if (text !== undefined) values[option] = parseOption(option, text);
-  }
-  const target = parsed.value('target') ?? (values as OptionValues).TRIPLESTORE_ENDPOINT;
+  const values: OptionValues = { ...readEnvironment(process.env).values, ...flagValues(parsed, FLAGS) };
+  const target = parsed.value('target') ?? values.TRIPLESTORE_ENDPOINT;
   if (target === undefined) throw new UsageError('write needs a target: --target URL, or the variable TRIPLESTORE_ENDPOINT');
   const file = parsed.value('password-file');
   return {
     ...DEFAULTS,
     TRIPLESTORE_TYPE: typeByUrl(target),
-    ...(values as OptionValues),
+    ...values,
     TRIPLESTORE_ENDPOINT: target,
     ...(file === undefined ? {} : { TRIPLESTORE_PASSWORD: readPassword(file) }),
   };
