@@ -45,7 +45,6 @@ export const DATE: readonly FunctionDefinition[] = [
       [['1 april 2022', 'd MMMM uuuu'], '2022-04-01'],
       [['30/02/2022', 'dd/MM/yyyy'], null],
       [['x', 'dd/MM/yyyy'], null],
-      [[null, 'yyyy'], null],
     ],
   }),
   define({
@@ -59,7 +58,6 @@ export const DATE: readonly FunctionDefinition[] = [
       [['03 mrt 2021', 'dd MMM yyyy', 'nl'], '2021-03-03'],
       [['5 мая 2020', 'd MMMM yyyy', 'ru'], '2020-05-05'],
       [['1 May 2020', 'd MMMM yyyy', 'fr'], null],
-      [[null, 'yyyy', 'en'], null],
     ],
   }),
   define({
@@ -74,7 +72,6 @@ export const DATE: readonly FunctionDefinition[] = [
       [['1/2/2020 12:05 AM', 'd/M/yyyy hh:mm a'], '2020-02-01T00:05:00'],
       [['2020', 'yyyy[-MM]'], '2020-01-01T00:00:00'],
       [['2020-13', 'yyyy[-MM]'], null],
-      [[null, 'yyyy'], null],
     ],
   }),
   define({
@@ -83,10 +80,7 @@ export const DATE: readonly FunctionDefinition[] = [
     takes: [idlab.strDate, dates.idlabPattern, dates.idlabLanguage],
     gives: gives.idlabString,
     call: (text, form, lang) => dateOrNull(local, text, form, lang),
-    examples: [
-      [['3. März 2021 14:05', 'd. MMMM yyyy HH:mm', 'de'], '2021-03-03T14:05:00'],
-      [[null, 'yyyy', 'de'], null],
-    ],
+    examples: [[['3. März 2021 14:05', 'd. MMMM yyyy HH:mm', 'de'], '2021-03-03T14:05:00']],
   }),
   define({
     names: ['grel:date_toDate', 'grel:date_toString'],
@@ -99,7 +93,6 @@ export const DATE: readonly FunctionDefinition[] = [
       [['31/12/2023', 'dd/MM/yyyy'], '2023-12-31'],
       [['1/2/2023', '%d/%m/%Y'], '2023-02-01'],
       [['x', '%Y'], { fails: 'does not have the form' }],
-      [[null, 'yyyy'], null],
     ],
   }),
   define({
@@ -118,7 +111,6 @@ export const DATE: readonly FunctionDefinition[] = [
       [['2023-07-01 12:00:00.250 -0500', 'yyyy-MM-dd HH:mm:ss.SSS XX'], '2023-07-01T12:00:00.25-05:00'],
       [['2023-01-15 12:00 America/New_York', 'yyyy-MM-dd HH:mm VV'], '2023-01-15T12:00:00-05:00'],
       [['2023', 'yyyy', 'Mars/Olympus'], { fails: '"Mars/Olympus" is not a time zone' }],
-      [[null, 'yyyy'], null],
     ],
   }),
   define({
@@ -132,7 +124,6 @@ export const DATE: readonly FunctionDefinition[] = [
       [['Dec 3, 2023', 'MMM d, yyyy'], '2023-12-03'],
       [['2024-060', 'yyyy-DDD'], '2024-02-29'],
       [['29/02/2023', 'dd/MM/yyyy'], { fails: 'out of its range' }],
-      [[null, 'yyyy'], null],
     ],
   }),
   define({
@@ -151,7 +142,6 @@ export const DATE: readonly FunctionDefinition[] = [
       [['2023-07-01T12:00:00Z', "yyyy-MM-dd'T'HH:mmXXX", 'Asia/Kolkata'], '2023-07-01T17:30+05:30'],
       [['2023-07-01', 'XXX'], { fails: 'has no time zone' }],
       [['soon', 'yyyy'], { fails: '"soon" is not a date' }],
-      [[null, 'yyyy'], null],
     ],
   }),
   define({
@@ -165,7 +155,6 @@ export const DATE: readonly FunctionDefinition[] = [
       [['1700000000.5', 'Europe/Brussels'], '2023-11-14T23:13:20.5+01:00'],
       [[-1], '1969-12-31T23:59:59Z'],
       [['1e20'], { fails: 'is no time' }],
-      [[null], null],
     ],
   }),
   define({
@@ -177,7 +166,6 @@ export const DATE: readonly FunctionDefinition[] = [
     examples: [
       [['1700000000123'], '2023-11-14T22:13:20.123Z'],
       [['0', '+05:30'], '1970-01-01T05:30:00+05:30'],
-      [[null], null],
     ],
   }),
   define({
@@ -196,7 +184,6 @@ export const DATE: readonly FunctionDefinition[] = [
       [['2023-07-01T02:00:00', 'Europe/Brussels'], '1688169600'],
       [['1969-12-31'], '-86400'],
       [['now'], { fails: '"now" is not a date' }],
-      [[null], null],
     ],
   }),
   define({
@@ -209,7 +196,6 @@ export const DATE: readonly FunctionDefinition[] = [
     examples: [
       [['2023-01-01T00:30:00Z', 'America/New_York'], '2022-12-31T19:30:00-05:00'],
       [['2023-07-01T12:00:00+02:00', 'Z'], '2023-07-01T10:00:00Z'],
-      [[null, 'Z'], null],
     ],
   }),
   define({
@@ -226,7 +212,6 @@ export const DATE: readonly FunctionDefinition[] = [
       [['2023-01-01T12:00:00', 'Europe/Brussels'], '2023-01-01T12:00:00+01:00'],
       [['2023-10-29T02:30:00', 'Europe/Brussels'], '2023-10-29T02:30:00+02:00'],
       [['2023-01-01T12:00:00Z', 'Europe/Brussels'], '2023-01-01T12:00:00Z'],
-      [[null, 'Z'], null],
     ],
   }),
   define({
@@ -240,7 +225,6 @@ export const DATE: readonly FunctionDefinition[] = [
       [['2023-07-01T23:00:00Z'], '2023-07-01'],
       [['2023-07-01'], '2023-07-01'],
       [['x'], { fails: 'not a date' }],
-      [[null], null],
     ],
   }),
   define({
@@ -256,7 +240,6 @@ export const DATE: readonly FunctionDefinition[] = [
     examples: [
       [['2023-07-01T23:00:00.5Z'], '23:00:00.5'],
       [['2023-07-01'], null],
-      [[null], null],
     ],
   }),
   define({

@@ -132,7 +132,6 @@ export const ESCAPE: readonly FunctionDefinition[] = [
       [['a b/é', 'url'], 'a%20b%2F%C3%A9'],
       [['a\n"é"', 'javascript'], 'a\\n\\"\\u00E9\\"'],
       [['a', 'yaml'], { fails: '"yaml" is not a mode' }],
-      [[null, 'html'], null],
     ],
   }),
   define({
@@ -149,7 +148,6 @@ export const ESCAPE: readonly FunctionDefinition[] = [
       [['"a ""b"""', 'csv'], 'a "b"'],
       [['a%20%C3%A9', 'url'], 'a é'],
       [['a\\n\\u00e9\\x41', 'javascript'], 'a\néA'],
-      [[null, 'html'], null],
     ],
   }),
   define({
@@ -162,7 +160,6 @@ export const ESCAPE: readonly FunctionDefinition[] = [
       [['www.example.com'], 'http://WWW.EXAMPLE.COM'],
       [['http://example.com/venus'], 'HTTP://EXAMPLE.COM/VENUS'],
       [['https://a.b'], 'HTTPS://A.B'],
-      [[null], null],
     ],
   }),
   define({
@@ -175,7 +172,6 @@ export const ESCAPE: readonly FunctionDefinition[] = [
     examples: [
       [['a b/é'], 'a%20b%2Fé'],
       [[''], ''],
-      [[null], null],
     ],
   }),
   define({
@@ -188,7 +184,6 @@ export const ESCAPE: readonly FunctionDefinition[] = [
     examples: [
       [['a b/é'], 'a%20b%2F%C3%A9'],
       [['😀'], '%F0%9F%98%80'],
-      [[null], null],
     ],
   }),
   define({
@@ -201,7 +196,6 @@ export const ESCAPE: readonly FunctionDefinition[] = [
       [['a%20%C3%A9'], 'a é'],
       [['100%'], '100%'],
       [['%FF'], '\ufffd'],
-      [[null], null],
     ],
   }),
   define({
@@ -233,7 +227,6 @@ export const ESCAPE: readonly FunctionDefinition[] = [
       [['https://example.org/a/b'], 'a/b', 'text'],
       [['https://example.org'], '', 'text'],
       [['example.org/a'], null],
-      [[null], null],
     ],
   }),
   define({
@@ -242,10 +235,7 @@ export const ESCAPE: readonly FunctionDefinition[] = [
     takes: [fns.text],
     gives: gives.fnsText,
     call: (text) => `https://schema.org/${text}`,
-    examples: [
-      [['name'], 'https://schema.org/name'],
-      [[null], null],
-    ],
+    examples: [[['name'], 'https://schema.org/name']],
   }),
   define({
     names: ['idlab-fn:getMIMEType'],
@@ -259,7 +249,6 @@ export const ESCAPE: readonly FunctionDefinition[] = [
       [['a.b.ttl'], 'text/turtle'],
       [['a.unknown'], null],
       [['csv'], null],
-      [[null], null],
     ],
   }),
   define({
@@ -284,7 +273,6 @@ export const ESCAPE: readonly FunctionDefinition[] = [
       [['é'], 'w6k='],
       [['abc'], 'YWJj'],
       [[''], ''],
-      [[null], null],
     ],
   }),
   define({
@@ -317,7 +305,6 @@ export const ESCAPE: readonly FunctionDefinition[] = [
       [['VmVudXM='], 'Venus'],
       [['w6k'], 'é'],
       [['!'], { fails: 'is not Base64' }],
-      [[null], null],
     ],
   }),
 ];

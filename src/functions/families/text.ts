@@ -43,7 +43,6 @@ export const TEXT: readonly FunctionDefinition[] = [
       [['Straße'], 'STRASSE'],
       [[['a', 'é']], ['A', 'É']],
       [[''], ''],
-      [[null], null],
     ],
   }),
   define({
@@ -55,7 +54,6 @@ export const TEXT: readonly FunctionDefinition[] = [
     examples: [
       [['VENUS'], 'venus'],
       [['ÅRHUS'], 'århus'],
-      [[null], null],
     ],
   }),
   define({
@@ -67,7 +65,6 @@ export const TEXT: readonly FunctionDefinition[] = [
     examples: [
       [['ben DE meester'], 'Ben De Meester'],
       [['élan vital'], 'Élan Vital'],
-      [[null], null],
     ],
   }),
   define({
@@ -80,7 +77,6 @@ export const TEXT: readonly FunctionDefinition[] = [
       [['venus DE Milo'], 'Venus DE Milo'],
       [['𐐨b'], '𐐀b'],
       [[''], ''],
-      [[null], null],
     ],
   }),
   define({
@@ -92,7 +88,6 @@ export const TEXT: readonly FunctionDefinition[] = [
     examples: [
       [['  island '], 'island'],
       [['\u00a0a\t'], 'a'],
-      [[null], null],
     ],
   }),
   define({
@@ -104,7 +99,6 @@ export const TEXT: readonly FunctionDefinition[] = [
     examples: [
       [['  a \n b  c'], 'a b c'],
       [['   '], ''],
-      [[null], null],
     ],
   }),
   define({
@@ -117,7 +111,6 @@ export const TEXT: readonly FunctionDefinition[] = [
       [['abc'], 'cba'],
       [['a😀e\u0301'], 'e\u0301😀a'],
       [[''], ''],
-      [[null], null],
     ],
   }),
   define({
@@ -131,7 +124,6 @@ export const TEXT: readonly FunctionDefinition[] = [
       [['é'], '1'],
       [['😀'], '2'],
       [[''], '0'],
-      [[null], null],
     ],
   }),
   define({
@@ -145,7 +137,6 @@ export const TEXT: readonly FunctionDefinition[] = [
       [['e\u0301'], '1'],
       [['👩‍🚀'], '1'],
       [[''], '0'],
-      [[null], null],
     ],
   }),
   define({
@@ -165,7 +156,6 @@ export const TEXT: readonly FunctionDefinition[] = [
       [['Téxt optícál', 'áéí', 'aei'], 'Text optical'],
       [['a😀', '😀', 'b'], 'ab'],
       [['a', 'ab', 'c'], { fails: '2 characters have 1 replacements' }],
-      [[null, 'a', 'b'], null],
     ],
   }),
   define({
@@ -178,7 +168,6 @@ export const TEXT: readonly FunctionDefinition[] = [
     examples: [
       [[5], '5'],
       [['é'], 'é'],
-      [[null], null],
     ],
   }),
   define({
@@ -191,7 +180,6 @@ export const TEXT: readonly FunctionDefinition[] = [
       [['Be'], ['66', '101']],
       [['😀'], '128512'],
       [[''], null],
-      [[null], null],
     ],
   }),
   define({
@@ -213,7 +201,6 @@ export const TEXT: readonly FunctionDefinition[] = [
       [[' Tom  Cruise,'], 'cruise tom'],
       [['Cruise, Tóm'], 'cruise tom'],
       [[''], ''],
-      [[null], null],
     ],
   }),
   define({
@@ -226,7 +213,6 @@ export const TEXT: readonly FunctionDefinition[] = [
       [['Ben De Mééster'], 'Ben De Meester'],
       [['Łódź, Straße'], 'Lodz, Strasse'],
       [['日本'], '日本'],
-      [[null], null],
     ],
   }),
   define({
@@ -243,7 +229,6 @@ export const TEXT: readonly FunctionDefinition[] = [
       [['e\u0301'], 'é'],
       [['ﬁ', 'NFKC'], 'fi'],
       [['a', 'NFX'], { fails: '"NFX" is not a normal form' }],
-      [[null], null],
     ],
   }),
   define({
@@ -264,7 +249,6 @@ export const TEXT: readonly FunctionDefinition[] = [
         ],
         ['ac', 'ad', 'bc', 'bd'],
       ],
-      [[null, 'b'], null],
     ],
   }),
   define({
@@ -277,7 +261,6 @@ export const TEXT: readonly FunctionDefinition[] = [
     examples: [
       [['a', 'b'], 'ab'],
       [['a', 'b', ', '], 'a, b'],
-      [['a', null], null],
     ],
   }),
   define({
@@ -290,7 +273,6 @@ export const TEXT: readonly FunctionDefinition[] = [
     examples: [
       [[['a', 'b', 'c'], '/'], 'a/b/c'],
       [['é'], 'é'],
-      [[null, '/'], null],
     ],
   }),
   define({
@@ -304,7 +286,6 @@ export const TEXT: readonly FunctionDefinition[] = [
       [['1234', 3, '0'], '1234'],
       [['é', 2], ' é'],
       [['a', 2000000, 'b'], { fails: 'too many' }],
-      [[null, 3], null],
     ],
   }),
   define({
@@ -316,7 +297,6 @@ export const TEXT: readonly FunctionDefinition[] = [
     examples: [
       [['7', 3, '.'], '7..'],
       [['1234', 3], '1234'],
-      [[null, 3], null],
     ],
   }),
   define({
@@ -335,7 +315,6 @@ export const TEXT: readonly FunctionDefinition[] = [
       [['ab', 2], 'abab'],
       [['é', 0], ''],
       [['a', -1], { fails: '-1 times' }],
-      [[null, 2], null],
     ],
   }),
   define({
@@ -347,7 +326,6 @@ export const TEXT: readonly FunctionDefinition[] = [
     examples: [
       [['De la  Cruz'], '3'],
       [[' '], '0'],
-      [[null], null],
     ],
   }),
 ];
