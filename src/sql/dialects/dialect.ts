@@ -26,7 +26,20 @@ export interface Dialect {
 }
 
 /** What most products share. */
-export const COMMON: Pick<Dialect, 'limit' | 'alias' | 'isMultiple' | 'derived'> = {
+export const COMMON: Omit<Dialect, 'numberedRows'> = {
+  names: {
+    mark: '"',
+    marks: ['"'],
+    // Letters beyond ASCII are letters.
+    unquoted: /^[A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*$/u,
+    fold: (name) => name,
+    hasCase: false,
+    tableParts: 2,
+    tableForm: 'table or schema.table',
+  },
+  exactText: (quoted) => quoted,
+  comparedText: (quoted) => quoted,
+  literal: (text, isNumber) => (isNumber && /^-?\d+(?:\.\d+)?$/.test(text) ? text : `'${text.replaceAll("'", "''")}'`),
   limit: (rows) => ({ before: '', behind: ` LIMIT ${rows}` }),
   alias: ' AS ',
   isMultiple: (dividend, divisor) => `${dividend} % ${divisor} = 0`,

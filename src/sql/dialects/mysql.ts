@@ -4,18 +4,15 @@ import { COMMON, type Dialect } from './dialect.ts';
 export const MYSQL: Dialect = {
   ...COMMON,
   names: {
+    ...COMMON.names,
     mark: '`',
     marks: ['"', '`'],
     // A name may begin with a digit, but not consist of digits alone.
     unquoted: /^(?!\d+$)[\w$\u0080-\uffff]+$/u,
-    fold: (name) => name,
-    hasCase: false,
-    tableParts: 2,
     tableForm: 'table or database.table',
   },
   exactText: (quoted) => `CAST(CONVERT(${quoted} USING utf8mb4) AS BINARY)`,
-  // Columns of other collations do not have the family.
-  comparedText: (quoted) => quoted,
+  // `comparedText`: columns of other collations do not have the family.
   // A number and a text are compared as two floats, and a text and a number as well: `'10' < 9` does not follow the order of a text key. Quoting
   // depends on the sql_mode; a hexadecimal literal does not.
   literal: (text, isNumber) =>

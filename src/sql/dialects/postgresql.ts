@@ -6,19 +6,9 @@ const NAME_BYTES = 63;
 
 export const POSTGRESQL: Dialect = {
   ...COMMON,
-  names: {
-    mark: '"',
-    marks: ['"'],
-    // Non-ASCII letters are letters.
-    unquoted: /^[A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*$/u,
-    fold,
-    hasCase: true,
-    tableParts: 3,
-    tableForm: 'table or schema.table',
-  },
+  names: { ...COMMON.names, fold, hasCase: true, tableParts: 3 },
   exactText: (quoted) => `${quoted} COLLATE "C"`,
-  // In a database with other collations than those that compare texts exactly, no column has the family.
-  comparedText: (quoted) => quoted,
+  // `comparedText`: in a database with other collations than those that compare texts exactly, no column has the family.
   literal: (text) => `'${text.replaceAll("'", "''")}'`,
   // The physical position of the row needs no sorting; with the partition, it is unique.
   numberedRows(table, number, kind) {

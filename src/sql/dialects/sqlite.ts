@@ -6,18 +6,9 @@ const binary = (quoted: string): string => `${quoted} COLLATE BINARY`;
 
 export const SQLITE: Dialect = {
   ...COMMON,
-  names: {
-    mark: '"',
-    marks: ['"', '`'],
-    unquoted: /^[A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*$/u,
-    fold: (name) => name,
-    hasCase: false,
-    tableParts: 2,
-    tableForm: 'table or main.table',
-  },
+  names: { ...COMMON.names, marks: ['"', '`'], tableForm: 'table or main.table' },
   exactText: binary,
   comparedText: binary,
-  literal: (text, isNumber) => (isNumber && /^-?\d+(?:\.\d+)?$/.test(text) ? text : `'${text.replaceAll("'", "''")}'`),
   // Not every table has a rowid. Sorting spills to a file.
   numberedRows(table, number, _, columns) {
     const order = columns.map((column) => binary(`t.${column}`));

@@ -6,19 +6,12 @@ import { outlineOf } from './sqlserver-text.ts';
 export const SQLSERVER: Dialect = {
   ...COMMON,
   names: {
-    mark: '"',
-    marks: ['"'],
+    ...COMMON.names,
     brackets: true,
     unquoted: /^[A-Za-z_@#\u0080-\u{10ffff}][\w@$#\u0080-\u{10ffff}]*$/u,
-    // The collation of the database decides; by default case does not count.
-    fold: (name) => name,
-    hasCase: false,
-    tableParts: 2,
-    tableForm: 'table or schema.table',
+    // `hasCase`: the collation of the database decides; by default case does not count.
   },
-  // Columns of texts are of the family `other` here: no DISTINCT and no join compares them. See `drivers/sqlserver/types.ts`.
-  exactText: (quoted) => quoted,
-  comparedText: (quoted) => quoted,
+  // `exactText`, `comparedText`: columns of texts are of the family `other` here, so no DISTINCT and no join compares them (`drivers/sqlserver/types.ts`).
   literal: (text, isNumber) => (isNumber && /^-?\d{1,38}(?:\.\d{1,38})?$/.test(text) ? text : sqlText(text)),
   // The rank in an order of the digests of all values: collations ignore case, and a sort key has at most 8060 bytes. A digest has 32 bytes and a null
   // one, so two rows with the same key have the same values.
