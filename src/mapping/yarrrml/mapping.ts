@@ -110,14 +110,14 @@ export class MappingWriter {
   }
 
   #writeSubject(fields: Fields, subject: Tree | undefined, node: Subject): void {
-    this.#writeTerm(node, subject, 'subject', 'iri');
+    this.#writeTerm(node, subject, 'subject');
     this.#writeTargets(fields.get('targets'), node);
     this.#writeConditions(fields.get('conditions'), node);
     this.#writeGraphs(fields.get('graphs'), node);
   }
 
   #writeGraphs(entry: Entry | undefined, node: Subject): void {
-    for (const graph of itemsOf(entry?.value)) this.#writeTerm(node.lead('rml:graphMap', graph.origin), graph, 'graph', 'iri');
+    for (const graph of itemsOf(entry?.value)) this.#writeTerm(node.lead('rml:graphMap', graph.origin), graph, 'graph');
   }
 
   /** Each value has one condition; several must all hold, which one function has to say. */
@@ -131,7 +131,7 @@ export class MappingWriter {
   }
 
   /** A subject, predicate, graph or language: a text, or a map of its value or function. No tree: a blank node for each record. */
-  #writeTerm(node: Subject, tree: Tree | undefined, place: 'subject' | 'predicate' | 'graph', otherwise: TermType): void {
+  #writeTerm(node: Subject, tree: Tree | undefined, place: 'subject' | 'predicate' | 'graph'): void {
     if (tree === undefined || tree.kind === 'nothing') {
       node.set('rml:termType', named('rml:BlankNode'), node.origin);
       return;
@@ -147,7 +147,7 @@ export class MappingWriter {
     const fields = fieldsOf(this.#report, tree, place);
     if (fields === undefined) return;
     const value = textIn(this.#report, fields.get('value'));
-    const type = termTypeIn(this.#report, fields.get('type'), otherwise);
+    const type = termTypeIn(this.#report, fields.get('type'), 'iri');
     const isType = place === 'predicate' && value === 'a';
     this.#checkOneExpression(tree.origin, fields);
     if (isType) node.set('rml:constant', iri(RDF_TYPE), tree.origin);
@@ -174,7 +174,7 @@ export class MappingWriter {
       this.#report.error('missing-predicate', tree.origin, 'a predicate object without a predicate', 'add predicates: …');
     if (objects.length === 0) this.#report.error('missing-object', tree.origin, 'a predicate object without an object', 'add objects: …');
     const node = map.lead('rml:predicateObjectMap', tree.origin);
-    for (const predicate of predicates) this.#writeTerm(node.lead('rml:predicateMap', predicate.origin), predicate, 'predicate', 'iri');
+    for (const predicate of predicates) this.#writeTerm(node.lead('rml:predicateMap', predicate.origin), predicate, 'predicate');
     const isType = predicates.some((one) => this.#isType(one));
     for (const object of objects) {
       const described = this.#describe(object, pair, isType);
@@ -356,8 +356,8 @@ export class MappingWriter {
     this.#writeObjectTerm(object, map.lead('rml:subjectMap', object.origin));
     const node = map.lead('rml:predicateObjectMap', keyOrigin);
     for (const predicate of itemsOf(inverse.value))
-      this.#writeTerm(node.lead('rml:predicateMap', predicate.origin), predicate, 'predicate', 'iri');
-    this.#writeTerm(node.lead('rml:objectMap', subject.origin), subject, 'subject', 'iri');
+      this.#writeTerm(node.lead('rml:predicateMap', predicate.origin), predicate, 'predicate');
+    this.#writeTerm(node.lead('rml:objectMap', subject.origin), subject, 'subject');
     this.#writeGraphs(mapping.get('graphs'), node);
     this.#writeGraphs(pair?.get('graphs'), node);
   }

@@ -25,8 +25,8 @@ const PIECE_LENGTH = 256 * 1024;
  * @param directory for what does not fit into memory: created when needed, used by nothing else, removed by commit and abort
  * @throws Fault mapping/invalid — a named graph, a quoted triple; sink/failed — a term that is not valid RDF, the disk
  */
-export function rdfJson(inner: QuadSink, directory: string, memoryBudgetBytes = MEMORY_BYTES): QuadSink {
-  const groups = openGroups({ directory, by: 'subject and predicate', memoryBudgetBytes });
+export function rdfJson(inner: QuadSink, directory: string): QuadSink {
+  const groups = openGroups({ directory, by: 'subject and predicate', memoryBudgetBytes: MEMORY_BYTES });
   return {
     async write(lines) {
       const statements: Statement[] = [];

@@ -88,6 +88,4 @@ function startThread(data: StoreThreadData, warn: (message: string) => void): Pr
 }
 
 /** The directory that an endpoint of type `embedded` names, as a path or a `file:` URL. */
-export function storeDirectory(endpoint: string, workingDirectory = process.cwd()): string {
-  return /^file:/i.test(endpoint) ? fileURLToPath(endpoint) : resolve(workingDirectory, endpoint);
-}
+export const storeDirectory = (endpoint: string): string => (/^file:/i.test(endpoint) ? fileURLToPath(endpoint) : resolve(endpoint));

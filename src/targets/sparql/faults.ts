@@ -1,6 +1,7 @@
 /** Maps a store's answers and connection errors to faults. */
 import { Fault } from '../../core/fault.ts';
 import { describeConnectionError } from '../../core/reach/http.ts';
+import { retryAfterMs } from '../../storage/web/retry.ts';
 import { TargetBusy } from '../target.ts';
 import { REASON_HEADER } from './headers.ts';
 import type { SparqlProduct } from './products.ts';
@@ -41,12 +42,12 @@ export function faultOfAnswer(answer: StoreAnswer, context: AnswerContext): Faul
   if (status === 405 || status === 415 || (status === 400 && READ_ONLY.test(text))) return readOnly(name, said);
   if (status < 400 || status === 404 || status === 410) return elsewhere(answer, said, context);
   if (status === 507 && answer.header(REASON_HEADER) === 'memory') return full(reason);
-  if (BUSY.has(status)) return new TargetBusy(said, retryAfterMs(answer.header('retry-after')));
+  if (BUSY.has(status)) return new TargetBusy(said, retryAfterMs({ get: (name) => answer.header(name) ?? null }));
   if (status < 500 && !CONFLICT.test(text)) return new Fault('target/refused', refusal(status, reason, name));
   if (CONFLICT.test(text)) return new TargetBusy(said);
   if (product.refusesBy500 && REFUSED_LOGIN.test(text)) return credentials(name, reason);
   if (product.refusesBy500) return new Fault('target/refused', refusal(status, reason, name));
-  return new TargetBusy(said, retryAfterMs(answer.header('retry-after')));
+  return new TargetBusy(said, retryAfterMs({ get: (name) => answer.header(name) ?? null }));
 }
 
 function refusal(status: number, reason: string, name: string): string {
@@ -78,14 +79,6 @@ function elsewhere({ status, header }: StoreAnswer, said: string, { url, product
   return new Fault('config/invalid', `There is no such dataset or repository at ${url}${moved} (${said})`, {
     hint: `Check TRIPLESTORE_ENDPOINT and TRIPLESTORE_TYPE; the endpoint of ${product.name} is ${product.endpoint}`,
   });
-}
-
-/** `Retry-After` as seconds or as a date. @see RFC 9110 §10.2.3 */
-export function retryAfterMs(header: string | undefined, now = Date.now()): number | undefined {
-  if (header === undefined) return undefined;
-  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000;
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
 const REASON_CHARACTERS = 500;
