@@ -53,7 +53,7 @@ class Converter {
   readonly #to: Dialect;
   readonly #report: Report;
   readonly #nodes = new Map<string, ConvertedNode>();
-  /** Nodes that are written by whoever leads to them. */
+  /** Nodes that are written together with a node that leads to them. */
   readonly #done = new Set<string>();
   /** By the node of the graph: expressions may share one call. */
   readonly #calls = new Map<string, ConvertedNode>();

@@ -19,7 +19,7 @@ const LINE = 100;
 /** The IRI that names of nodes are relative to. */
 export interface Base {
   readonly iri: string;
-  /** Whether the document says so itself; otherwise whoever reads it gives the same. */
+  /** Whether the document says so itself; otherwise every reader gives the same. */
   readonly isDeclared: boolean;
 }
 

@@ -19,7 +19,7 @@ import { readsOtherRecords } from './source/logical-source.ts';
 
 type Call = Extract<Expression, { kind: 'call' }>;
 
-/** Expressions hold calls, and calls hold expressions: whoever reads expressions hands itself in. */
+/** Expressions hold calls, and calls hold expressions: the reader of expressions passes itself to that of calls. */
 export interface ExpressionReader {
   /** The expression map of a statement such as `rml:inputValueMap`. */
   map(context: Context, statement: Statement, role: NodeRole): Expression | undefined;

@@ -52,7 +52,7 @@ function fold(report: Report, map: TermMap): TermMap | undefined {
   return map;
 }
 
-/** Warns of a constant whose text is no value of its datatype: RDF allows it, and nobody means it. */
+/** Warns of a constant whose text is no value of its datatype: RDF allows it, but it is most likely a mistake. */
 export function checkLiteral(report: Report, { term, origin }: Extract<Expression, { kind: 'constant' }>): void {
   if (term.kind !== 'literal' || isLexicalForm(term.value, term.datatype)) return;
   const message = `the text ${JSON.stringify(term.value)} is no ${shorten(term.datatype)}: it is written as it is`;

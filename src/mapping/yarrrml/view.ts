@@ -54,7 +54,7 @@ export function writeSourceOrView(
   else writeSource(report, found.entry.value, node, found.entry.keyOrigin, to);
 }
 
-/** The views of a document, each once, whoever reads it. */
+/** The views of a document, each once, however many sources refer to it. */
 export function writeViews(scope: Scope, writer: Writer): void {
   for (const [name, entry] of scope.document.views) {
     try {

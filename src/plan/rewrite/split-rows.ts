@@ -81,11 +81,11 @@ function splitByLists(rules: MapRules, kept: KeptRows): readonly MapRules[] {
 function isSet({ map, rows, subject, emits, collects, checks }: MapRules): boolean {
   if (map.isPart || map.quotedOnly || collects.length + checks.length > 0) return false;
   const steps = stepsOf(rows);
-  // Terms that are made before a join must be valid, whoever reads them.
+  // Terms that are made before a join must be valid, even if no statement reads them.
   if (steps.some((step) => step.kind === 'extend' && step.columns.some(({ value }) => isTerm(value)))) return false;
   if (!steps.some(({ kind }) => kind === 'unnest')) return false;
   const joins = emits.flatMap((emit) => objectsOf(emit, rows));
-  // How many pairs a join without a condition has is told by the number of rows.
+  // A join without a condition has as many pairs as there are rows.
   if (joins.some(({ on }) => on.length === 0)) return false;
   const expressions: readonly Expression[] = [
     ...[subject, ...emits.flatMap(termsOfEmit)].flatMap(expressionsOf),

@@ -127,7 +127,7 @@ function check(context: Context, scope: Scope | undefined, { reference, origin }
   else warnOfJsonPath(report, reference, origin, scope);
 }
 
-/** Whoever writes `$^` where it means nothing wants to know what to write. */
+/** For `$^` where it has no meaning: what to write instead. */
 const parentsAdvice = (problem: PathProblem, reference: string): PathProblem =>
   reference.trim().startsWith('$^') && problem.position === 1 ? { message: problem.message, position: 1, hint: NO_PARENTS } : problem;
 

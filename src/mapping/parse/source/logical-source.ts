@@ -169,7 +169,7 @@ function readAccess(context: Context, statement: Statement, dialect: Dialect): A
   const plain = { nulls: [], encoding: undefined, compression: 'none', csv: undefined } as const;
   const { object } = statement;
   if (object.kind === 'literal') {
-    // A text is what the older vocabulary takes, whoever leads to the source.
+    // The older vocabulary takes a text, whichever property leads to the source.
     if (dialect === 'rml' && lookUp('properties', statement.property)?.dialect === 'rml') {
       report.warning(
         'legacy-source',
