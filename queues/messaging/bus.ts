@@ -87,9 +87,6 @@ export interface BusState {
   onChange(changed: (on: boolean) => void): () => void;
 }
 
-/** The state of a bus that cannot be switched off. */
-export const ALWAYS_ON: BusState = { isOn: () => true, onChange: () => () => undefined };
-
 /** Whether the fleet is connected to the message queue: one state for all its processes. */
 export interface BusSwitch extends BusState {
   /** Returns the new state. @throws Fault service/unavailable */

@@ -26,10 +26,6 @@ export const NO_BACKOFF: StalledBackoff = { initialMs: 0, maxMs: 0 };
  */
 export type RecoverStalledJobs = (queue: string, intervalMs: number, pause: StalledBackoff, isBack: boolean) => Promise<readonly string[]>;
 
-/** Backoff in milliseconds after the n-th loss, n from 1. */
-export const backoffAfter = (losses: number, { initialMs, maxMs }: StalledBackoff): number =>
-  Math.min(maxMs, initialMs * 2 ** (losses - 1));
-
 /** Checks while the worker takes jobs, and emits its event `stalled` for each recovered job. Stops when the worker closes. */
 export function watchStalledJobs(worker: Worker, recover: RecoverStalledJobs, intervalMs: number, backoff: StalledBackoff): void {
   let checking = false;

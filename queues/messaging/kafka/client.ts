@@ -2,6 +2,7 @@
 
 import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
 import type { Snapshot } from '../../../src/config/options/options.ts';
+import { atMost } from '../../../src/core/abort.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import type { Logger } from '../../../src/core/telemetry/observe.ts';
 import { explainHandshake } from '../../tls.ts';
@@ -11,6 +12,15 @@ import { KAFKA_TLS, kafkaTls } from './tls.ts';
 /** Long enough for a broker to restart. `requestTimeout` stays at 30 s: a request that is given up too early is done twice. */
 export const RETRY = { retries: 50, initialRetryTime: 200, maxRetryTime: 2_000 } as const;
 export const CLOSE_MS = 2_000;
+
+/** Ends the connections of what is connected, or being so. Never rejects, and waits no longer than two seconds. */
+export async function disconnected(opened: Promise<{ disconnect(): Promise<void> }> | undefined): Promise<void> {
+  if (opened !== undefined)
+    await atMost(
+      CLOSE_MS,
+      opened.then((one) => one.disconnect()),
+    );
+}
 
 /** Creates a client that retries failed requests `retries` times. */
 export type Client = (retries?: number) => Kafka;

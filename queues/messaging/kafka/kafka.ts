@@ -7,11 +7,11 @@
 
 import type { Admin } from 'kafkajs';
 import type { Snapshot } from '../../../src/config/options/options.ts';
-import { atMost, within } from '../../../src/core/abort.ts';
+import { within } from '../../../src/core/abort.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import type { Logger } from '../../../src/core/telemetry/observe.ts';
 import { type MessageBus, MessageTooLarge } from '../bus.ts';
-import { CLOSE_MS, explainError, kafkaClient } from './client.ts';
+import { disconnected, explainError, kafkaClient } from './client.ts';
 import { subscribe } from './consumer.ts';
 import { openProducers } from './producer.ts';
 
@@ -35,11 +35,7 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
   const closeAdmin = async (): Promise<void> => {
     const dropped = admin;
     admin = undefined;
-    if (dropped !== undefined)
-      await atMost(
-        CLOSE_MS,
-        dropped.then((one) => one.disconnect()),
-      );
+    await disconnected(dropped);
   };
 
   return {

@@ -4,10 +4,9 @@
  */
 
 import { Partitioners, type Producer } from 'kafkajs';
-import { atMost } from '../../../src/core/abort.ts';
 import { type Logger, METRICS } from '../../../src/core/telemetry/observe.ts';
 import { MessageTooLarge, type OutgoingMessage } from '../bus.ts';
-import { CLOSE_MS, type Client } from './client.ts';
+import { type Client, disconnected } from './client.ts';
 
 /** About half a minute per send of a producer; the caller retries after that. */
 const SEND_RETRIES = 15;
@@ -67,11 +66,7 @@ function openProducer(client: Client, topic: string, logger: Logger): Sender {
   const disconnect = async (): Promise<void> => {
     const dropped = producer;
     producer = undefined;
-    if (dropped !== undefined)
-      await atMost(
-        CLOSE_MS,
-        dropped.then((one) => one.disconnect()),
-      );
+    await disconnected(dropped);
   };
 
   const sendNow = async (messages: readonly OutgoingMessage[]): Promise<void> => {

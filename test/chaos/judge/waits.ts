@@ -4,7 +4,7 @@
  * A due job waits only for capacity. A stalled job also waits for its backoff, which grows each time: that limits how often a run is
  * restarted, and lets other runs continue.
  */
-import { backoffAfter, type StalledBackoff } from '../../../queues/backend/jobs/stalled-jobs.ts';
+import type { StalledBackoff } from '../../../queues/backend/jobs/stalled-jobs.ts';
 import { RUN_BACKOFF, SLICE_BACKOFF } from '../../../workers/jobs/job-workers.ts';
 import { STALLED_SECONDS } from '../fleet/world.ts';
 import { type Latencies, LOOK_MS } from './delays.ts';
@@ -78,6 +78,9 @@ function waitsOf(all: readonly QueueEvent[]): readonly Span[] {
     return event === 'waiting' && next?.event === 'active' ? [spanOf(at, next.at)] : [];
   });
 }
+
+/** Backoff in milliseconds after the n-th loss, n from 1. */
+const backoffAfter = (losses: number, { initialMs, maxMs }: StalledBackoff): number => Math.min(maxMs, initialMs * 2 ** (losses - 1));
 
 function judgeBackoffs(job: string, all: readonly QueueEvent[], pause: StalledBackoff, ledger: GroundTruth): void {
   let losses = 0;

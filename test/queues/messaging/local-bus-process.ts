@@ -5,7 +5,6 @@
  */
 
 import { openBackend } from '../../../queues/backend/backend.ts';
-import { ALWAYS_ON } from '../../../queues/messaging/bus.ts';
 import { openLocalBus } from '../../../queues/messaging/local-bus.ts';
 import { openRuns } from '../../../queues/runs/runs.ts';
 import { openConfig } from '../../../src/config/store.ts';
@@ -13,7 +12,7 @@ import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { startWorkers } from '../../../workers/host.ts';
 import { openMessaging } from '../../../workers/messaging/messaging.ts';
 import { built } from '../../support/project-root.ts';
-import { tinyRun } from '../../support/queues/requests.ts';
+import { ALWAYS_ON, tinyRun } from '../../support/queues/requests.ts';
 
 const [url, prefix = '', directory = '', count, takes] = process.argv.slice(2);
 const logger = quietLogger();

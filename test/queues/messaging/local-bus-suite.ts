@@ -7,7 +7,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/global
 import { openBackend, type QueueBackend } from '../../../queues/backend/backend.ts';
 import type { Outcome, TransformPayload } from '../../../queues/jobs.ts';
 import { SERVICE_QUEUES } from '../../../queues/jobs.ts';
-import { ALWAYS_ON } from '../../../queues/messaging/bus.ts';
 import { openLocalBus } from '../../../queues/messaging/local-bus.ts';
 import { openOutbox } from '../../../queues/messaging/outbox.ts';
 import { openConfig } from '../../../src/config/store.ts';
@@ -17,7 +16,7 @@ import { built } from '../../support/project-root.ts';
 import { type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 import { casesFor, type Extent } from '../../support/queues/describe.ts';
 import { makeEmbeddedQueue } from '../../support/queues/embedded.ts';
-import { tinyRun } from '../../support/queues/requests.ts';
+import { ALWAYS_ON, tinyRun } from '../../support/queues/requests.ts';
 import { failureMessage, fakeRuns, successReport } from '../../support/service/fake.ts';
 
 const { outbox: OUTBOX_QUEUE } = SERVICE_QUEUES['semi-structured-transformer'];
