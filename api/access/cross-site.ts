@@ -1,5 +1,5 @@
 /**
- * Refuses requests that a page of another site has made by way of somebody's browser. GET routes change things here (the specification has
+ * Refuses requests that a page of another site has made by way of a user's browser. GET routes change things here (the specification has
  * them so), and a browser sends GET for any page.
  */
 import { RequestFault } from '../problem.ts';

@@ -95,7 +95,7 @@ export function makeGuard(options: GuardOptions, limits: () => Limits): Guard {
       const verdict = await verify(given);
       const caller = 'caller' in verdict ? verdict.caller : undefined;
       const seconds = failures.wait(address, WRONG_TOKENS_PER_MINUTE);
-      // Those who have shown their token before do not suffer from whoever guesses behind the same address.
+      // Callers that have shown their token before are not slowed down by one that guesses tokens behind the same address.
       if (seconds > 0 && (caller === undefined || !known.has(`${address} ${caller.name}`))) {
         throw tooMany('locked', 'Too many wrong tokens came from your address (WRONG_TOKENS_PER_MINUTE)', seconds);
       }

@@ -57,7 +57,7 @@ export function addressReader(proxies: readonly string[]): AddressOf {
   const isTrusted = (address: string): boolean => isIP(address) !== 0 && trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
   return (socketAddress, forwardedFor) => {
     let address = plain(socketAddress ?? '');
-    // From right to left: what stands left of an untrusted address was written by whoever has it.
+    // From right to left: what stands left of an untrusted address was written by the client that has it.
     const hops = (forwardedFor ?? '').split(',').map((hop) => plain(hop.trim()));
     while (isTrusted(address) && hops.length > 0) {
       const hop = hops.pop() as string;

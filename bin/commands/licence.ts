@@ -1,4 +1,4 @@
-/** `quadmill licence`: makes licences, for whoever owns a private key, and shows them. */
+/** `quadmill licence`: makes licences, for the owner of a private key, and shows them. */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';

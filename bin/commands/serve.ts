@@ -321,7 +321,7 @@ function prepareDataDirectory({ DATA_DIR, QUEUE_URL }: Snapshot): void {
 }
 
 /**
- * Says why the process ends after an error that nobody has handled, with secrets hidden: Node would print the error with all of its
+ * Says why the process ends after an error that was not handled, with secrets hidden: Node would print the error with all of its
  * properties.
  */
 function logCrash(logger: Logger): void {

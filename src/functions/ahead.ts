@@ -17,7 +17,7 @@ export interface RecordBatch {
 
 type Call = readonly unknown[];
 
-/** The calls of a record threw: only whoever needs their results is told. */
+/** The calls of a record threw: thrown again only where their results are needed. */
 class Failed {
   readonly error: unknown;
 
@@ -34,7 +34,7 @@ interface Waiting {
 }
 
 /**
- * A closure from a record to values, as `compileCall` has it. Calls of records that nobody asks for, such as those of a branch that is not
+ * A closure from a record to values, as `compileCall` has it. Calls of records whose values are not asked for, such as those of a branch that is not
  * taken, are made in vain; what they throw is dropped.
  *
  * @param callsOf the calls of a record, none if an argument has no value

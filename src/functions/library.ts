@@ -1,7 +1,7 @@
 /**
  * The functions, loaded when a mapping calls one: they are a third of the code that a small run would load, and most mappings call none.
  *
- * Reading a mapping loads them, so whoever compiles its calls in the same thread finds them loaded.
+ * Reading a mapping loads them, so they are loaded when its calls are compiled in the same thread.
  */
 
 export interface FunctionLibrary {

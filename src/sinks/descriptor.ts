@@ -1,8 +1,8 @@
 /**
  * Writes one-byte text to an open file descriptor, through buffers of a megabyte: some are written while the next one is filled.
  *
- * A disk takes most writes at once and some only after tens of milliseconds. So a few full buffers may wait, and one call writes all of them: whoever
- * fills buffers waits for a disk that is slow, but not for one that stumbles.
+ * A disk takes most writes at once and some only after tens of milliseconds. So a few full buffers may wait, and one call writes all of them: the
+ * writer waits for a disk that is slow, but not for a short delay.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { fdatasync as fdatasyncCallback, writeSync, writev as writevCallback } from 'node:fs';

@@ -2,7 +2,7 @@
  * Calls of the file system that take microseconds.
  *
  * Where an event loop serves others, they are handed to Node's threads, since a slow disk must not stop it. A thread that does one run at a
- * time, or a few small ones, has nobody else to serve, and there a call costs a tenth of handing it over.
+ * time, or a few small ones, serves no others, and there a call costs a tenth of handing it over.
  */
 import { close, closeSync, fstat, fstatSync, lstatSync, open, openSync, read, readSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';

@@ -135,8 +135,8 @@ class CountingHandler extends Decorator {
 }
 
 /**
- * undici cancels a body that nobody reads yet when the garbage collector takes its answer, and the body then ends without an error. So
- * whoever has the body has the answer.
+ * undici cancels a body that is not read yet when the garbage collector takes its answer, and the body then ends without an error. So the
+ * body keeps its answer alive.
  */
 const answerOf = new WeakMap<object, Response>();
 

@@ -29,7 +29,7 @@ export interface JdbcRequest {
   readonly password?: Secret | string | undefined;
   /** Further parameters, as in the URL but not percent-encoded. They override those of the URL. */
   readonly parameters?: readonly (readonly [key: string, value: string])[];
-  /** false: it comes from somebody who may not read files of this machine, and parameters that name files are refused. Default: true. */
+  /** false: it comes from a caller who may not read files of this machine, and parameters that name files are refused. Default: true. */
   readonly trusted?: boolean;
   /** The directory in which a relative path of a file begins. Default: that of the process. */
   readonly directory?: string | undefined;

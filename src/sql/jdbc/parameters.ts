@@ -316,7 +316,7 @@ export interface CheckedParameter {
 /**
  * Checks a parameter against the table; the case of its name is ignored, as in MariaDB's driver.
  *
- * @param trusted false: it comes from somebody who may not read files of this machine
+ * @param trusted false: it comes from a caller who may not read files of this machine
  * @param afterPassword it follows the password in the URL: an unknown one may be the rest of a password with an `&`, and is not shown
  * @throws Fault request/invalid — not in the table, or with an invalid value
  */

@@ -30,7 +30,7 @@ export type ToEngine =
   /** The first message. */
   | { readonly kind: 'open'; readonly files: StoreFiles }
   | { readonly kind: 'read'; readonly read: Read }
-  /** The body is shared memory that nobody changes any more. */
+  /** The body is shared memory that is not changed any more. */
   | { readonly kind: 'write'; readonly write: Write; readonly body: Uint8Array }
   | { readonly kind: 'snapshot'; readonly path: string };
 

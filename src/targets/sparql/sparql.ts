@@ -47,7 +47,7 @@ export async function sparqlTarget(address: TargetAddress): Promise<GraphTarget>
     throw new Fault('config/invalid', `${product.name} takes no user name and password`, {
       hint: 'Requests signed for IAM (SigV4) are not supported: let a signing proxy do that, or use a cluster without IAM authentication',
     });
-  // Where the embedded store listens is nobody's business but this process's, and another port after each start.
+  // Messages do not name the port of the embedded store: it is internal, and another one after each start.
   const name = type === 'embedded' ? product.name : `${product.name} at ${base}`;
   const http = openStoreClient({
     name,
