@@ -39,5 +39,18 @@ export const lostFault = (text: string, { address }: FaultContext, cause: unknow
 export const queryFault = (message: string, { name }: DatabaseAddress, hint?: string, cause?: unknown): Fault =>
   new Fault('database/query', message, { place: { input: name }, ...(hint === undefined ? {} : { hint }), cause });
 
+/** A driver, loaded when it is first wanted. @throws Fault database/driver — its package is not installed */
+export async function loadPackage<Driver>(product: string, name: string, load: () => Promise<unknown>): Promise<Driver> {
+  try {
+    const loaded = (await load()) as Driver & { readonly default?: Driver };
+    return loaded.default ?? loaded;
+  } catch (cause) {
+    throw new Fault('database/driver', `${product} is read with the package ${name}, which is not installed`, {
+      hint: `Run npm install ${name} beside Quadmill`,
+      cause,
+    });
+  }
+}
+
 export const cancelledFault = ({ name }: DatabaseAddress): Fault =>
   new Fault('run/cancelled', 'The run was cancelled', { place: { input: name } });

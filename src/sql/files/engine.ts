@@ -4,6 +4,7 @@
  * The engine runs in a process of its own (`host.ts`): a statement in native code can be stopped only by ending its process, and a broken
  * file that crashes the engine ends only this process.
  */
+import { open } from 'node:fs/promises';
 import type { TableScan } from '../database.ts';
 import type { CellWriter } from './cells.ts';
 
@@ -73,6 +74,17 @@ export class EngineError extends Error {
   constructor(fault: EngineFault) {
     super(fault.message);
     this.fault = fault;
+  }
+}
+
+/** Bytes of a file as Latin-1, by which its format is recognised: fewer than `length` where it ends before. @throws system errors */
+export async function textAt(path: string, offset: number, length: number): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, offset);
+    return buffer.toString('latin1', 0, bytesRead);
+  } finally {
+    await file.close();
   }
 }
 

@@ -1,11 +1,7 @@
 /** What this room uses of the driver, `oracledb` in its thin mode, which needs no client library of Oracle. */
-import { Fault } from '../../../core/fault.ts';
+import { loadPackage } from '../../faults.ts';
 
 /** @see https://node-oracledb.readthedocs.io/en/latest/api_manual/oracledb.html#oracledb-database-type-objects */
-export interface DriverType {
-  readonly name?: string;
-}
-
 export interface DriverColumn {
   readonly name: string;
   /** `NUMBER`, `TIMESTAMP WITH TIME ZONE`; of an object type its name. */
@@ -58,16 +54,7 @@ export interface Driver {
 }
 
 /** @throws Fault database/driver — it is not installed */
-export async function loadDriver(load: () => Promise<unknown> = importDriver): Promise<Driver> {
-  try {
-    return ((await load()) as { readonly default: Driver }).default;
-  } catch (cause) {
-    throw new Fault('database/driver', 'Oracle Database is read with the package oracledb, which is not installed', {
-      hint: 'Run npm install oracledb beside Quadmill',
-      cause,
-    });
-  }
-}
+export const loadDriver = (load = importDriver): Promise<Driver> => loadPackage('Oracle Database', 'oracledb', load);
 
 // @ts-expect-error: the package has no types.
 const importDriver = (): Promise<unknown> => import('oracledb');

@@ -4,6 +4,7 @@ import type { Connection, ConnectionConfiguration } from 'tedious';
 import { excerpt, Fault } from '../../../core/fault.ts';
 import { isOpen, lookupWithin, type Reach } from '../../../core/reach/reach.ts';
 import type { DatabaseAddress, SessionOptions } from '../../database.ts';
+import { loadPackage } from '../../faults.ts';
 import { firstHost, type Host, readTls, type TlsFiles } from '../../jdbc/connect.ts';
 import { type DriverError, faultOf, isAnswer, unreachableReason } from './faults.ts';
 import type { Tedious } from './rows.ts';
@@ -15,17 +16,8 @@ const CANCEL_LIMIT_MS = 3_000;
 const BROWSER_PORT = 1434;
 
 /** The driver. @throws Fault database/driver — it is not installed */
-export async function loadDriver(load: () => Promise<unknown> = () => import('tedious')): Promise<Tedious> {
-  try {
-    const loaded = (await load()) as Tedious & { readonly default?: Tedious };
-    return loaded.default ?? loaded;
-  } catch (cause) {
-    throw new Fault('database/driver', 'SQL Server is read with the package tedious, which is not installed', {
-      hint: 'Run npm install tedious beside Quadmill',
-      cause,
-    });
-  }
-}
+export const loadDriver = (load: () => Promise<unknown> = () => import('tedious')): Promise<Tedious> =>
+  loadPackage('SQL Server', 'tedious', load);
 
 /** Tries the hosts in order. @throws Fault those of `OpenSession` */
 export async function connect(

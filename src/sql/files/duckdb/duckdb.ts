@@ -1,9 +1,17 @@
 /** DuckDB in the host process, by the package @duckdb/node-api. */
-import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult, DuckDBType, DuckDBVector } from '@duckdb/node-api';
 import type { CellWriter } from '../cells.ts';
-import { type Cursor, type Engine, type EngineColumn, EngineError, type EngineFault, type OpenEngine, type PlainRows } from '../engine.ts';
+import {
+  type Cursor,
+  type Engine,
+  type EngineColumn,
+  EngineError,
+  type EngineFault,
+  type OpenEngine,
+  type PlainRows,
+  textAt,
+} from '../engine.ts';
 import { kindOf, textOf } from './kinds.ts';
 
 type Library = typeof import('@duckdb/node-api');
@@ -17,7 +25,7 @@ const RETRY_MS = 100;
 
 export const openDuckdb: OpenEngine = async ({ path, lockMs, memoryBytes, spillDirectory }) => {
   const { DuckDBInstance, version } = await loadLibrary();
-  await checkMagic(path);
+  if ((await textAt(path, MAGIC_OFFSET, MAGIC.length)) !== MAGIC) throw new EngineError(NO_DATABASE);
   const settings = {
     access_mode: 'READ_ONLY',
     memory_limit: `${Math.floor(memoryBytes / 2 ** 20)}MiB`,
@@ -58,16 +66,6 @@ async function loadLibrary(): Promise<Library> {
         : `The package @duckdb/node-api cannot be loaded: ${message.split('\n', 1)[0]}`,
       hint: 'Run npm install @duckdb/node-api beside Quadmill',
     });
-  }
-}
-
-async function checkMagic(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, MAGIC_OFFSET);
-    if (buffer.toString('latin1', 0, bytesRead) !== MAGIC) throw new EngineError(NO_DATABASE);
-  } finally {
-    await file.close();
   }
 }
 

@@ -1,7 +1,16 @@
 /** SQLite in the host process: Node's own `node:sqlite`, or a package with the same interface where Node has none. */
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import type { TableScan } from '../../database.ts';
-import { type Cursor, type Engine, type EngineColumn, EngineError, type EngineFault, type OpenEngine, type PlainRows } from '../engine.ts';
+import {
+  type Cursor,
+  type Engine,
+  type EngineColumn,
+  EngineError,
+  type EngineFault,
+  type OpenEngine,
+  type PlainRows,
+  textAt,
+} from '../engine.ts';
 import { type Cell, SqliteCursor, writing } from './cursor.ts';
 import { EXPECTED, kindOf } from './kinds.ts';
 import { type PackedQueries, packedCursor } from './packed.ts';
@@ -30,7 +39,7 @@ const MAGIC = 'SQLite format 3\0';
 
 export const openSqlite: OpenEngine = async ({ path, lockMs, spillDirectory }) => {
   const { DatabaseSync } = await loadLibrary();
-  await checkMagic(path);
+  if (!['', MAGIC].includes(await textAt(path, 0, MAGIC.length))) throw new EngineError(NO_DATABASE);
   try {
     // SQLite looks for it once, when the first database is opened. Where it cannot be made, a query that needs no temporary file runs all the same.
     process.env.SQLITE_TMPDIR = spillDirectory;
@@ -59,16 +68,6 @@ async function loadLibrary(): Promise<Library> {
       message: `SQLite files need Node 22.16 or later, or the package @photostructure/sqlite; this is Node ${process.versions.node}`,
       hint: 'Run npm install @photostructure/sqlite beside Quadmill, or use a later Node',
     });
-  }
-}
-
-async function checkMagic(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
-    if (bytesRead > 0 && buffer.toString('latin1', 0, bytesRead) !== MAGIC) throw new EngineError(NO_DATABASE);
-  } finally {
-    await file.close();
   }
 }
 
