@@ -19,44 +19,31 @@ function crc32(text: string): string {
 
 const word = (value: number): string => (value >>> 0).toString(16).padStart(8, '0');
 
+const GREL = { takes: [grel.value], gives: gives.grelString } as const;
+const OWN = { takes: [qm.value], gives: gives.string } as const;
+
+const digestOf = (
+  algorithm: Parameters<typeof digest>[0],
+  types: typeof GREL | typeof OWN,
+  names: readonly [string, ...string[]],
+  does: string,
+  examples: readonly (readonly [given: readonly [string], digits: string])[],
+): FunctionDefinition => define({ names, does, ...types, on: 'bytes', call: (text) => digest(algorithm, text), examples });
+
 export const HASH: readonly FunctionDefinition[] = [
-  define({
-    names: ['grel:string_md5', 'qm:md5'],
-    does: 'MD5 in hexadecimal digits. Not for secrets.',
-    takes: [grel.value],
-    gives: gives.grelString,
-    on: 'bytes',
-    call: (text) => digest('md5', text),
-    examples: [
-      [['Venus'], '0bdc508a17811a3a860d32749ad44e4b'],
-      [[''], 'd41d8cd98f00b204e9800998ecf8427e'],
-      [['é'], '66ddcd97cfdeabb2f6fb8a999b4bc76f'],
-    ],
-  }),
-  define({
-    names: ['grel:string_sha1', 'qm:sha1'],
-    does: 'SHA-1 in hexadecimal digits. Not for secrets.',
-    takes: [grel.value],
-    gives: gives.grelString,
-    on: 'bytes',
-    call: (text) => digest('sha1', text),
-    examples: [
-      [['abc'], 'a9993e364706816aba3e25717850c26c9cd0d89d'],
-      [[''], 'da39a3ee5e6b4b0d3255bfef95601890afd80709'],
-    ],
-  }),
-  define({
-    names: ['morph:hash', 'qm:sha256'],
-    does: 'SHA-256 in hexadecimal digits.',
-    takes: [grel.value],
-    gives: gives.grelString,
-    on: 'bytes',
-    call: (text) => digest('sha256', text),
-    examples: [
-      [['abc'], 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
-      [['é'], '4a99557e4033c3539de2eb65472017cad5f9557f7a0625a09f1c3f6e2ba69c4c'],
-    ],
-  }),
+  digestOf('md5', GREL, ['grel:string_md5', 'qm:md5'], 'MD5 in hexadecimal digits. Not for secrets.', [
+    [['Venus'], '0bdc508a17811a3a860d32749ad44e4b'],
+    [[''], 'd41d8cd98f00b204e9800998ecf8427e'],
+    [['é'], '66ddcd97cfdeabb2f6fb8a999b4bc76f'],
+  ]),
+  digestOf('sha1', GREL, ['grel:string_sha1', 'qm:sha1'], 'SHA-1 in hexadecimal digits. Not for secrets.', [
+    [['abc'], 'a9993e364706816aba3e25717850c26c9cd0d89d'],
+    [[''], 'da39a3ee5e6b4b0d3255bfef95601890afd80709'],
+  ]),
+  digestOf('sha256', GREL, ['morph:hash', 'qm:sha256'], 'SHA-256 in hexadecimal digits.', [
+    [['abc'], 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
+    [['é'], '4a99557e4033c3539de2eb65472017cad5f9557f7a0625a09f1c3f6e2ba69c4c'],
+  ]),
   define({
     names: ['morph:hash_iri'],
     does: '`http://example.com/ns#` and the SHA-256 in hexadecimal digits.',
@@ -66,29 +53,15 @@ export const HASH: readonly FunctionDefinition[] = [
     call: (text) => `http://example.com/ns#${digest('sha256', text)}`,
     examples: [[['abc'], 'http://example.com/ns#ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad']],
   }),
-  define({
-    names: ['qm:sha384'],
-    does: 'SHA-384 in hexadecimal digits.',
-    takes: [qm.value],
-    gives: gives.string,
-    on: 'bytes',
-    call: (text) => digest('sha384', text),
-    examples: [[['abc'], 'cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7']],
-  }),
-  define({
-    names: ['qm:sha512'],
-    does: 'SHA-512 in hexadecimal digits.',
-    takes: [qm.value],
-    gives: gives.string,
-    on: 'bytes',
-    call: (text) => digest('sha512', text),
-    examples: [
-      [
-        ['abc'],
-        'ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f',
-      ],
+  digestOf('sha384', OWN, ['qm:sha384'], 'SHA-384 in hexadecimal digits.', [
+    [['abc'], 'cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7'],
+  ]),
+  digestOf('sha512', OWN, ['qm:sha512'], 'SHA-512 in hexadecimal digits.', [
+    [
+      ['abc'],
+      'ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f',
     ],
-  }),
+  ]),
   define({
     names: ['qm:crc32'],
     does: 'CRC-32 in eight hexadecimal digits.',
