@@ -60,11 +60,7 @@ describe('records of', () => {
         ...whole('workers', 'adds rows to one collection, in their order'),
       ],
     ],
-    [
-      'a join with a file that is read before',
-      map('A', parent('P')) + map('P', value),
-      WITH_SIDES,
-    ],
+    ['a join with a file that is read before', map('A', parent('P')) + map('P', value), WITH_SIDES],
     ['a join with the same file', map('A', parent('A')), WITH_SIDES],
     [
       'a view that joins another one',
