@@ -17,8 +17,6 @@ COPY studio studio
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.21.0-bookworm-slim
-# For .tar.xz.
-RUN apt-get update && apt-get install -y --no-install-recommends xz-utils && rm -rf /var/lib/apt/lists/*
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=8080 \
@@ -28,8 +26,9 @@ COPY package.json LICENSE ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY bin/quadmill.js bin/quadmill.js
-# A volume that is mounted here for the first time belongs to the user of the service.
-RUN mkdir /data && chown 1000:1000 /data
+# The program xz is for .tar.xz. A volume that is mounted here for the first time belongs to the user of the service.
+RUN apt-get update && apt-get install -y --no-install-recommends xz-utils && rm -rf /var/lib/apt/lists/* \
+  && mkdir /data && chown 1000:1000 /data
 USER 1000:1000
 VOLUME /data
 EXPOSE 8080

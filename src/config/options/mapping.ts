@@ -61,7 +61,7 @@ export const MAPPING_OPTIONS = {
     live: true,
     scope: 'transformer',
     summary:
-      'A larger file of CSV, TSV, JSON, JSON Lines, XML or Parquet (JSON Lines also over HTTP) is cut into slices of about this size, which all workers of the fleet share. Conditions: no join uses its records, and with DISTINCT the output is N-Quads or N-Triples. 0: never.',
+      'A larger file of CSV, TSV, JSON, JSON Lines, XML or Parquet (JSON Lines also over HTTP) is cut into slices of about this size, which all workers of the fleet share. Conditions: the files in which its joins find their partners are no larger, since each slice reads them, and with DISTINCT the output is N-Quads or N-Triples. 0: never.',
   },
   XML_DEFAULT_NAMESPACE: {
     path: 'mapping.xmlDefaultNamespace',

@@ -10,6 +10,8 @@ export interface XzProgram {
   readonly child: ChildProcessWithoutNullStreams;
   /** Settles when the process has ended and its output is read: what it says against its input; undefined if all is well. Never rejects. */
   readonly ended: Promise<string | undefined>;
+  /** The same, as soon as the process has ended: its output may be unread. */
+  readonly exited: Promise<string | undefined>;
 }
 
 /**
@@ -38,11 +40,12 @@ export async function startXz(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     message = (message + text).slice(0, MESSAGE_CHARACTERS);
   });
-  const ended = new Promise<string | undefined>((resolve) => {
-    child.on('error', (error) => resolve(error.message));
-    child.on('close', (status, signal) => resolve(status === 0 ? undefined : message.trim() || `xz ended with ${signal ?? status}`));
-  });
-  return { child, ended };
+  const when = (event: 'exit' | 'close'): Promise<string | undefined> =>
+    new Promise((resolve) => {
+      child.on('error', (error) => resolve(error.message));
+      child.on(event, (status, signal) => resolve(status === 0 ? undefined : message.trim() || `xz ended with ${signal ?? status}`));
+    });
+  return { child, ended: when('close'), exited: when('exit') };
 }
 
 async function spawned(options: readonly string[]): Promise<ChildProcessWithoutNullStreams> {

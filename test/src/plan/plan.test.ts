@@ -182,10 +182,8 @@ group 1
   6 join objects, inner ← 4, 5: provides: divisible, in order; requires: all rows first (5)
   7 encode Child ← 6: provides: divisible, in order
   8 distinct by subject ← 7: provides: divisible, in any order, no two equal; requires: equal subjects in one place (7); keeps: texts by a hash
-  threads divide the records
-  workers do not divide the records:
-    its scans make equal statements, or join each other, and workers divide the records of one scan
-    6 needs all rows of its build side, which parts do not share
+  threads divide the records, if each can read the build sides of the joins
+  workers divide the records, if each can read the build sides of the joins
   streams its records, but
     3 keeps hashes of subjects and their objects, and compares at the end what does not fit in memory
     5 keeps all of its rows: others are looked up in them
