@@ -8,7 +8,7 @@ import { buildRules } from '../plan/build/rules.ts';
 import { ViewBuilder } from '../plan/build/views.ts';
 import { planAlgebra } from '../plan/planning.ts';
 import { executeScans } from '../run/execute/scans.ts';
-import { prepareInTime } from '../run/prepare/in-time.ts';
+import { prepareWithDeadline } from '../run/prepare/deadline.ts';
 import type { RunHooks, RunRequest } from '../run/request.ts';
 import { candidatesFor, canMake, gathering, type StatementTerms } from './statement.ts';
 import { type Made, type RowWitness, WITNESS, type Witness, witnessesOf } from './witnesses.ts';
@@ -64,7 +64,7 @@ export async function findRecords(
   hooks: Pick<RunHooks, 'signal' | 'limit' | 'reject'>,
 ): Promise<readonly FoundRows[]> {
   const searches = statements.map((statement) => new Search(statement));
-  const prepared = await prepareInTime({ ...request, slice: undefined }, hooks, {}, (mapping, base, metadata) => {
+  const prepared = await prepareWithDeadline({ ...request, slice: undefined }, hooks, {}, (mapping, base, metadata) => {
     const builder = new Builder();
     const maps = buildRules(mapping, base, builder, new ViewBuilder(mapping.triplesMaps, builder));
     const wanted = searches.map(({ statement }) => [

@@ -9,7 +9,7 @@ import { planAlgebra } from '../plan/planning.ts';
 import { isObjectOf } from '../plan/scans.ts';
 import { PARENT_RECORDS } from '../run/execute/preview.ts';
 import { executeScans } from '../run/execute/scans.ts';
-import { prepareInTime } from '../run/prepare/in-time.ts';
+import { prepareWithDeadline } from '../run/prepare/deadline.ts';
 import type { PreparedRun } from '../run/prepare/prepare.ts';
 import type { RunRequest, ScanLimit } from '../run/request.ts';
 import { keysOf } from './find-records.ts';
@@ -140,8 +140,8 @@ async function readSide(
 ): Promise<Side | undefined> {
   let witness: Witness | undefined;
   let count = 0;
-  const limit = { until, late: () => undefined, step };
-  const prepared = await prepareInTime(request, { signal, limit }, {}, (mapping, base, metadata) => {
+  const limit = { until, onTimeout: () => undefined, step };
+  const prepared = await prepareWithDeadline(request, { signal, limit }, {}, (mapping, base, metadata) => {
     const builder = new Builder();
     const maps = buildRules(mapping, base, builder, new ViewBuilder(mapping.triplesMaps, builder));
     const joins = meant(maps, search);

@@ -8,7 +8,7 @@ import { ViewBuilder } from '../plan/build/views.ts';
 import { planAlgebra } from '../plan/planning.ts';
 import { isObjectOf } from '../plan/scans.ts';
 import { executeScans } from '../run/execute/scans.ts';
-import { prepareInTime } from '../run/prepare/in-time.ts';
+import { prepareWithDeadline } from '../run/prepare/deadline.ts';
 import type { RunHooks, RunRequest } from '../run/request.ts';
 import { type FoundRecord, recordOf } from './find-records.ts';
 import { type RowWitness, rowWitness } from './witnesses.ts';
@@ -52,7 +52,7 @@ export async function listRecords(
 ): Promise<ListedRecords> {
   let own: MapRules | undefined;
   let witness: RowWitness | undefined;
-  const prepared = await prepareInTime({ ...request, slice: undefined }, hooks, {}, (mapping, base, metadata) => {
+  const prepared = await prepareWithDeadline({ ...request, slice: undefined }, hooks, {}, (mapping, base, metadata) => {
     const builder = new Builder();
     const maps = buildRules(mapping, base, builder, new ViewBuilder(mapping.triplesMaps, builder));
     const rules = mapOf(maps, triplesMap);

@@ -19,10 +19,10 @@ import { planMapping } from './planning.ts';
 export function explainPlan(
   mapping: Mapping,
   base = 'http://example.com/base/',
-  facts: CatalogueMetadata = NO_METADATA,
+  catalogue: CatalogueMetadata = NO_METADATA,
   needsWhole: (scan: ScanPlan, iteration: IterationPlan) => string | undefined = () => undefined,
 ): string {
-  const plan = planMapping(mapping, base, facts);
+  const plan = planMapping(mapping, base, catalogue);
   const lines = [...new Set(tablesOf(mapping).map(describeTable))];
   for (const [number, scan] of plan.scans.entries()) {
     const { source } = scan;

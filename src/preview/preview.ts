@@ -133,7 +133,7 @@ export async function previewMapping(
       made.sink,
       {
         signal: over.signal,
-        limit: { ...limit, late: (input) => late.add(input) },
+        limit: { ...limit, onTimeout: (input) => late.add(input) },
         row: (map, lines, input, record) => made.row(map, lines, input, record),
         reject: (rejection) => {
           if (rejected.length < MAX_REJECTED) rejected.push(rejection);

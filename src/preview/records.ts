@@ -33,7 +33,7 @@ export async function recordsOfMap(
   const late = new Set<string>();
   const { records, more } = await listRecords(requestOf(question, access), question.triplesMap, {
     signal,
-    limit: { ...limit, late: (input) => late.add(input) },
+    limit: { ...limit, onTimeout: (input) => late.add(input) },
   });
   return {
     rows: records.map(({ record, statements, fault }) => ({

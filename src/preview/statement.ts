@@ -53,7 +53,7 @@ export async function findStatement(
   const late = new Set<string>();
   const [found] = await findRecords(requestOf(question, access), [statementOf(question.statement)], {
     signal,
-    limit: { ...limit, late: (input) => late.add(input) },
+    limit: { ...limit, onTimeout: (input) => late.add(input) },
   });
   const { rows = [], count = 0, partial = false } = found ?? {};
   return {

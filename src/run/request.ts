@@ -290,7 +290,7 @@ export interface ScanLimit {
   /** In milliseconds since 1970. */
   readonly until: number;
   /** Called with the input of a scan that was not read as far as was wanted. */
-  readonly late: (input: string) => void;
+  readonly onTimeout: (input: string) => void;
   /** Called with what comes next and may take long: `connecting to …`. */
   readonly step?: ((doing: string) => void) | undefined;
 }

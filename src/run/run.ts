@@ -10,7 +10,7 @@ import { type FoundKey, findKeys, withKeys } from './execute/key-finder.ts';
 import { type Outputs, openOutputs } from './execute/outputs.ts';
 import { executeScans } from './execute/scans.ts';
 import { fillSides, mapsAlone } from './execute/sides.ts';
-import { prepareInTime } from './prepare/in-time.ts';
+import { prepareWithDeadline } from './prepare/deadline.ts';
 import type { PreparedRun } from './prepare/prepare.ts';
 import type { PartReport } from './report.ts';
 import { type RunHooks, type RunReport, type RunRequest, type SliceScan, TABLE_SHARE, type TargetReport } from './request.ts';
@@ -44,7 +44,7 @@ export async function executeRun(request: RunRequest, sink: QuadSink, hooks: Run
 async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks, given: PreparedRun | undefined): Promise<RunReport> {
   const started = performance.now();
   const { slice } = request;
-  const prepared = given ?? (await prepareInTime(request, hooks, slice?.snapshots));
+  const prepared = given ?? (await prepareWithDeadline(request, hooks, slice?.snapshots));
   let threads: RunThreads | undefined;
   try {
     if (slice !== undefined && slice.digest !== prepared.digest) {

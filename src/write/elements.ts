@@ -21,12 +21,12 @@ interface Row extends Statement {
  * @throws Fault the one that ends the run
  */
 export async function insertElementsOf(run: WriteRun, target: PropertyGraphTarget, input: number): Promise<void> {
-  const { retryPolicy: patience, sizer, inputs, resume } = run;
+  const { retryPolicy, sizer, inputs, resume } = run;
   const name = inputs[input]?.name ?? '';
   const delivery = openDelivery({
     send: (rows, signal) => target.insertElements(elementsOf(rows as readonly Row[]), signal),
     whole: false,
-    patience,
+    retryPolicy,
     sizer,
     refuse: (row, reason) => run.reject(refusedRow(row, name, reason.toJSON())),
   });

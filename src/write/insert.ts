@@ -23,12 +23,12 @@ export async function insertInputs(run: WriteRun): Promise<void> {
 }
 
 async function insertInput(run: WriteRun, input: number): Promise<void> {
-  const { target, retryPolicy: patience, sizer, inputs } = run;
+  const { target, retryPolicy, sizer, inputs } = run;
   const name = inputs[input]?.name ?? '';
   const delivery = openDelivery({
     send: (statements, signal) => target.insert(statements, signal),
     whole: false,
-    patience,
+    retryPolicy,
     sizer,
     refuse: (statement, reason) => run.reject(refusedStatement(statement, name, statement.line, reason)),
   });
@@ -76,9 +76,9 @@ async function insertWhole(run: WriteRun, input: number): Promise<void> {
   });
 }
 
-async function insertAtOnce({ retryPolicy: patience, target }: WriteRun, statements: readonly Statement[]): Promise<void> {
+async function insertAtOnce({ retryPolicy, target }: WriteRun, statements: readonly Statement[]): Promise<void> {
   try {
-    await patience.attempt(async (signal) => target.insert(statements, signal));
+    await retryPolicy.attempt(async (signal) => target.insert(statements, signal));
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'target/refused') throw error;
     const hint =

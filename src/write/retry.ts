@@ -1,5 +1,5 @@
 /**
- * Waiting for a store that cannot take statements just now: exponential back-off with full jitter, as long as the run has patience.
+ * Waiting for a store that cannot take statements just now: exponential back-off with full jitter, as long as the policy allows.
  *
  * @see https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  */
@@ -20,7 +20,7 @@ export interface RetryPolicy {
    * What `act` gives, tried again while it throws target/busy or target/unreachable. Resolves to undefined in place of the next try where
    * `instead` says, after the wait, that another way is better.
    *
-   * @throws Fault what `act` throws, once there was no success for the whole patience; the signal's reason, at once
+   * @throws Fault what `act` throws, once there was no success for the whole time; the signal's reason, at once
    */
   attempt<T>(act: (signal: AbortSignal) => Promise<T>, instead?: (fault: Fault) => boolean): Promise<T | undefined>;
 }

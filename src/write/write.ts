@@ -66,19 +66,19 @@ async function write(
 const TELL_MS = 100;
 
 async function carryOut(run: WriteRun, { progress }: WriteHooks): Promise<void> {
-  const { target, retryPolicy: patience, request, counts, checkpoints: ledger } = run;
+  const { target, retryPolicy, request, counts, checkpoints } = run;
   const tell = (): void =>
     progress?.({
       statements: counts.statements,
-      quadsWritten: ledger.quadsWritten,
+      quadsWritten: checkpoints.quadsWritten,
       bytesRead: counts.bytesRead,
-      position: ledger.position,
+      position: checkpoints.position,
     });
   const telling = setInterval(tell, TELL_MS);
   try {
     // An update reads everything before it writes, and should not do that for a store that never lets it.
-    if (request.mode === 'update') await patience.attempt((signal) => target.probe(signal));
-    await patience.attempt((signal) => target.prepare(signal));
+    if (request.mode === 'update') await retryPolicy.attempt((signal) => target.probe(signal));
+    await retryPolicy.attempt((signal) => target.prepare(signal));
     await (request.mode === 'insert' ? insertInputs(run) : updateTarget(run));
   } catch (error) {
     run.stop(error);
@@ -91,19 +91,19 @@ async function carryOut(run: WriteRun, { progress }: WriteHooks): Promise<void> 
 }
 
 function reportOf(run: WriteRun, started: number): WriteReport {
-  const { target, counts, checkpoints: ledger, retryPolicy: patience, warnings, request } = run;
-  const repeated = counts.statements - ledger.quadsWritten - counts.rejected;
+  const { target, counts, checkpoints, retryPolicy, warnings, request } = run;
+  const repeated = counts.statements - checkpoints.quadsWritten - counts.rejected;
   if (request.blankNodes === 'keep') warnings.push('Blank nodes are kept: writing the same file again adds them again');
   if (repeated > 0) warnings.push(`${repeated} statements stand in the input more than once`);
   return {
     target: target.describe(),
     statements: counts.statements,
-    quadsWritten: ledger.quadsWritten,
+    quadsWritten: checkpoints.quadsWritten,
     rejected: counts.rejected,
-    batches: ledger.batches,
+    batches: checkpoints.batches,
     bytesRead: counts.bytesRead,
     bytesSpilled: counts.bytesSpilled,
-    retries: patience.retries,
+    retries: retryPolicy.retries,
     seconds: (performance.now() - started) / 1000,
     warnings: [...warnings, ...run.illTyped.warnings(), ...(target.warnings?.() ?? [])],
   };

@@ -76,7 +76,7 @@ export class JavaProcess {
   start(): void {
     if (this.#running) return;
     this.#tell({ kind: 'start' });
-    const answer = this.#hear(START_MS);
+    const answer = this.#receive(START_MS);
     if (answer === undefined) {
       this.#kill();
       throw new Fault('functions/invalid', `Java did not start within ${START_MS / 1000} s`);
@@ -88,7 +88,7 @@ export class JavaProcess {
     }
     const [, problems] = textsOf(answer.bytes);
     if (problems.length > 0) {
-      this.#hear(KILL_MS);
+      this.#receive(KILL_MS);
       throw new Fault('functions/invalid', problems.map((problem) => `The JAR cannot be used: ${problem}`).join('\n'));
     }
     this.#running = true;
@@ -108,7 +108,7 @@ export class JavaProcess {
     const { parameters } = this.#methods[index] as JavaMethod;
     const { bytes, count } = askFor(index, parameters, calls);
     this.#tell({ kind: 'ask', bytes });
-    const answer = this.#hear(this.#limits.seconds * 1000);
+    const answer = this.#receive(this.#limits.seconds * 1000);
     if (answer?.kind === 'answer') return outcomesOf(answer.bytes, count);
     if (answer === undefined) this.#kill();
     this.#running = false;
@@ -122,7 +122,7 @@ export class JavaProcess {
 
   #kill(): void {
     this.#tell({ kind: 'kill' });
-    for (let message = this.#hear(KILL_MS); message !== undefined && message.kind !== 'ended'; ) message = this.#hear(KILL_MS);
+    for (let message = this.#receive(KILL_MS); message !== undefined && message.kind !== 'ended'; ) message = this.#receive(KILL_MS);
   }
 
   #tell(message: ToRelay): void {
@@ -130,7 +130,7 @@ export class JavaProcess {
   }
 
   /** The next message of the relay; undefined: it did not come in time. */
-  #hear(milliseconds: number): FromRelay | undefined {
+  #receive(milliseconds: number): FromRelay | undefined {
     const deadline = performance.now() + milliseconds;
     for (;;) {
       const received = receiveMessageOnPort(this.#port) as { readonly message: FromRelay } | undefined;

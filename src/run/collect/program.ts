@@ -21,8 +21,8 @@ import {
   tokensOf,
 } from '../../terms/collections.ts';
 import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
+import { VaryingAffixes } from '../compile/affixes.ts';
 import type { Ending } from '../compile/deferred-objects.ts';
-import { Ends } from '../compile/ends.ts';
 import type { OutputText, StatementOwner } from '../compile/output.ts';
 import { mustWait, type PlannedJoin, ProbeSide } from '../compile/probe-side.ts';
 import type { Made as MadeStatements, RowCollects, RunState } from '../compile/program.ts';
@@ -65,7 +65,7 @@ type End = readonly [output: number, text: string];
 interface WaitingRule {
   readonly part: Part;
   readonly output: OutputText;
-  readonly ends: Ends;
+  readonly ends: VaryingAffixes;
 }
 
 /** A join that finds members at the end. */
@@ -165,7 +165,7 @@ export class CollectProgram implements RowCollects, Ending {
     if (part === undefined) return false;
     const output = this.#state.outputs[rule.output] as OutputText;
     const { lead, tail } = compileAffixes(rule, this.rows, output);
-    this.#rules.push({ part, output, ends: new Ends(lead, tail) });
+    this.#rules.push({ part, output, ends: new VaryingAffixes(lead, tail) });
     return true;
   }
 

@@ -5,7 +5,7 @@ import type { MapInfo, Project, RowTerm } from '../../plan/algebra.ts';
 import { isTerm } from '../../plan/expressions.ts';
 import { compileTerm, compileWhole } from '../../terms/encode.ts';
 import { type Accessors, compileValues, type Text, type TextOf } from '../../terms/evaluate.ts';
-import type { Around, Multimap } from '../join/join.ts';
+import type { Affixes, Multimap } from '../join/join.ts';
 import { packRow } from '../join/packed-row.ts';
 import { checked } from './flaws.ts';
 import { compileKeys } from './keys.ts';
@@ -25,9 +25,9 @@ export class BuildSide {
     this.parent = project.map;
     const rows = project.map === undefined ? records : { ...records, ...checked(project.map, datatypeCheck) };
     this.index = index;
-    const { text, ...around } = compileRows(project, rows);
+    const { text, ...affixes } = compileRows(project, rows);
     this.#rows = text;
-    index.around = around;
+    index.affixes = affixes;
     this.#keys = compileKeys(
       project.keys.map(({ value }) => value),
       rows,
@@ -74,7 +74,7 @@ export class BuildSide {
 }
 
 /** The row of one term is the text of that term, without what is the same for all records. A record without the term has no row. */
-function compileRows({ columns, counts }: Project, rows: Accessors): Around & { readonly text: TextOf } {
+function compileRows({ columns, counts }: Project, rows: Accessors): Affixes & { readonly text: TextOf } {
   const [only] = columns;
   const isTermAlone = columns.length === 1 && only !== undefined && isTerm(only.value);
   if (isTermAlone && !counts) {

@@ -3,7 +3,7 @@
 import type { Text } from '../../terms/evaluate.ts';
 import type { PairingMemory } from '../join/join.ts';
 import { packRow, unpackRow } from '../join/packed-row.ts';
-import { aroundOf, type Ends } from './ends.ts';
+import { affixPairs, type VaryingAffixes } from './affixes.ts';
 import type { OutputPattern, OutputText, StatementOwner } from './output.ts';
 import type { ProbeSide } from './probe-side.ts';
 import { distinct } from './texts.ts';
@@ -15,7 +15,7 @@ export interface Ending {
 
 export class DeferredObjects implements Ending {
   readonly probe: ProbeSide;
-  readonly ends: Ends;
+  readonly ends: VaryingAffixes;
   /** The join keys of the current record. */
   keys: Text = null;
   /** As `CompiledRule.slot`, for the key. */
@@ -33,7 +33,7 @@ export class DeferredObjects implements Ending {
 
   constructor(
     probe: ProbeSide,
-    ends: Ends,
+    ends: VaryingAffixes,
     output: OutputText,
     pattern: OutputPattern | undefined,
     { slot, keyed, distinct }: { readonly slot: number; readonly keyed: boolean; readonly distinct: boolean },
@@ -74,7 +74,7 @@ export class DeferredObjects implements Ending {
    * pair of key and subject once. Packed records may have the same subjects and keys: where there are some, each statement is compared.
    */
   async *finish(memory: PairingMemory): AsyncIterable<''> {
-    const { before, after } = this.probe.build.around;
+    const { before, after } = this.probe.build.affixes;
     const isCompared = !this.#distinct || this.#packed > 0;
     for await (const [row, parents] of this.probe.pairs(memory)) {
       const stored = isPacked(row) ? unpack(row) : undefined;
@@ -91,13 +91,13 @@ export class DeferredObjects implements Ending {
   *#writeEach({ subjects, ...ends }: PackedRow, value: string): Iterable<''> {
     for (const subject of subjects) {
       if (this.#pattern !== undefined) this.#owner.putOnce(this.#pattern, subject, value);
-      else for (const [lead, tail] of aroundOf(ends, subject)) this.#owner.once(this.#output, lead + value + tail);
+      else for (const [lead, tail] of affixPairs(ends, subject)) this.#owner.once(this.#output, lead + value + tail);
       yield '';
     }
   }
 }
 
-interface PackedRow extends Pick<Ends, 'lead' | 'tail'> {
+interface PackedRow extends Pick<VaryingAffixes, 'lead' | 'tail'> {
   readonly subjects: readonly string[];
 }
 

@@ -13,8 +13,8 @@ import type { KeySet } from '../checks/key-set.ts';
 import { KNOWN, type MemoryBudget, NEW, type StatementSet, type Subjects, UNDECIDED, type Verdict } from '../distinct/distinct.ts';
 import { JoinCount } from '../join/counts.ts';
 import type { Multimap } from '../join/join.ts';
+import { affixPairs, VaryingAffixes } from './affixes.ts';
 import { DeferredObjects, type Ending } from './deferred-objects.ts';
-import { aroundOf, Ends } from './ends.ts';
 import { checked, Flaws, isReportedElsewhere } from './flaws.ts';
 import type { OutputPattern, OutputText, StatementOwner } from './output.ts';
 import { type JoinState, ProbeSide } from './probe-side.ts';
@@ -88,7 +88,7 @@ const UNWATCHED = -1;
 
 /** A rule with a pattern, or with `ends` that are evaluated per record. */
 interface Rule extends Omit<CompiledRule, 'affixes'>, OutputPattern {
-  readonly ends: Ends | undefined;
+  readonly ends: VaryingAffixes | undefined;
   readonly count: JoinCount | undefined;
 }
 
@@ -161,7 +161,7 @@ export class MapProgram {
         const keyed = pattern !== undefined && object.keyedBy === 'child';
         const slot = pattern !== undefined && !keyed ? slots++ : -1;
         const once = rule.distinct === 'subject' && object.keyedBy !== undefined;
-        const ends = new Ends(affixes.lead, affixes.tail);
+        const ends = new VaryingAffixes(affixes.lead, affixes.tail);
         deferred.push(new DeferredObjects(probe, ends, output, pattern, { slot, keyed, distinct: once }, this));
         continue;
       }
@@ -171,7 +171,7 @@ export class MapProgram {
       const slot = overlapping || rule.functionallyDependent ? -1 : slots++;
       const lists = overlapping || build === undefined ? undefined : { index: build, slot: slots++ };
       const [pattern, ends] =
-        'output' in affixes ? [affixes, undefined] : [{ ...NO_PATTERN, output }, new Ends(affixes.lead, affixes.tail)];
+        'output' in affixes ? [affixes, undefined] : [{ ...NO_PATTERN, output }, new VaryingAffixes(affixes.lead, affixes.tail)];
       const { lead, tail, write } = pattern;
       rules.push({ text, slot, overlapping, lists, joined: build !== undefined, output, lead, tail, write, ends, count });
     }
@@ -379,7 +379,7 @@ export class MapProgram {
             rule.output.text += this.#several(rule, token, list, from, to, seen);
             yield '';
           } else {
-            for (const [before, tail] of aroundOf(rule.ends, token)) {
+            for (const [before, tail] of affixPairs(rule.ends, token)) {
               for (let k = from; k < to; k++) this.once(rule.output, before + list[k] + tail);
               yield '';
             }

@@ -5,7 +5,7 @@ import type { RulePlan } from '../../plan/plan.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
 import { type Accessors, mapText, type TextOf, withoutLeftOut } from '../../terms/evaluate.ts';
 import type { Multimap } from '../join/join.ts';
-import type { End } from './ends.ts';
+import type { Affix } from './affixes.ts';
 import type { OutputPattern, OutputText } from './output.ts';
 import type { ProbeSide } from './probe-side.ts';
 
@@ -17,7 +17,7 @@ export interface ParentLists {
 
 /** A statement without its subject: what stands around the object's value, and the value. */
 export interface CompiledRule {
-  readonly affixes: Affixes;
+  readonly affixes: StatementAffixes;
   readonly text: TextOf;
   /** Whether the texts are parents of a join: those of one key have no duplicates. */
   readonly joined: boolean;
@@ -34,10 +34,10 @@ export interface CompiledRule {
 }
 
 /** What stands around the objects of a rule's statements: in a pattern, if predicate and graph are constant. */
-export type Affixes = OutputPattern | { readonly lead: End; readonly tail: End };
+export type StatementAffixes = OutputPattern | { readonly lead: Affix; readonly tail: Affix };
 
 /** @param own for the predicate */
-function affixesOf(rule: RulePlan, own: Accessors, rows: Accessors, object: CompiledTerm, output: OutputText): Affixes {
+function affixesOf(rule: RulePlan, own: Accessors, rows: Accessors, object: CompiledTerm, output: OutputText): StatementAffixes {
   const predicate = tolerant(rule.predicate, own);
   const graph = rule.graph === undefined ? NO_GRAPH : compileTerm(rule.graph, rows);
   const { before, after } = object;
@@ -54,7 +54,7 @@ function tolerant(term: Term, rows: Accessors): CompiledTerm {
   return compiled.constant === undefined ? { ...compiled, text: withoutLeftOut(rows, compiled.text, origin) } : compiled;
 }
 
-function endOf({ constant, before, after, text }: CompiledTerm, lead: string, tail: string): End {
+function endOf({ constant, before, after, text }: CompiledTerm, lead: string, tail: string): Affix {
   if (constant !== undefined) return lead + constant + tail;
   const [head, foot] = [lead + before, after + tail];
   return (record, position) => mapText(text(record, position), (inner) => head + inner + foot);
@@ -83,7 +83,8 @@ export function compileRule(
 }
 
 /** What statements have in common whose objects come as a whole. */
-export const compileAffixes = (rule: RulePlan, rows: Accessors, output: OutputText): Affixes => affixesOf(rule, rows, rows, ANY, output);
+export const compileAffixes = (rule: RulePlan, rows: Accessors, output: OutputText): StatementAffixes =>
+  affixesOf(rule, rows, rows, ANY, output);
 
 /** The parent's subject, which is available only as a whole. */
 const ANY: CompiledTerm = { before: '', after: '', constant: undefined, text: () => null };
@@ -91,5 +92,5 @@ const ANY: CompiledTerm = { before: '', after: '', constant: undefined, text: ()
 function compileObject({ object }: RulePlan, rows: Accessors, probe: ProbeSide | undefined): CompiledTerm {
   if (object.kind === 'term') return tolerant(object.term, rows);
   const { build, keys } = probe as ProbeSide;
-  return { ...ANY, ...build.around, text: (record, position) => (probe as ProbeSide).find(keys(record, position)) };
+  return { ...ANY, ...build.affixes, text: (record, position) => (probe as ProbeSide).find(keys(record, position)) };
 }

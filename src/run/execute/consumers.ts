@@ -32,10 +32,10 @@ export interface Consumers {
   /** The batch that they map. */
   readonly batch: { records: readonly unknown[]; first: number; identityOf: Batch['identityOf'] };
   readonly records: readonly Consumer[];
-  readonly pipelines: readonly Fed[];
+  readonly pipelines: readonly PipelineRun[];
 }
 
-export interface Fed {
+export interface PipelineRun {
   readonly pipeline: Pipeline;
   readonly consumers: readonly Consumer[];
   /** See `FirstRecords.goesOn`. */
@@ -108,7 +108,7 @@ export function compileConsumers(
   const { joins, checks } = whole;
   const isChecked = (check: number): boolean => first.tells(checks[check] as Check);
   const records: Consumer[] = [];
-  const others: Fed[] = [];
+  const others: PipelineRun[] = [];
   for (const plan of pipelines) {
     if (plan.steps.length > 0) {
       const pipeline = new Pipeline(plan, access, whole, state);
@@ -165,7 +165,7 @@ export const isReportedElsewhere = ({ program, buildSides, checks }: Consumer): 
     : isMapReportedElsewhere(program.triplesMap);
 
 /** Adds a record or row to build sides; one without a valid key for one of them adds nothing. What has very many entries is returned. */
-export function fill(buildSides: readonly BuildSide[], record: unknown, position: number): Iterable<''>[] | undefined {
+export function addToBuildSides(buildSides: readonly BuildSide[], record: unknown, position: number): Iterable<''>[] | undefined {
   for (const side of buildSides) side.read(record, position);
   let long: Iterable<''>[] | undefined;
   for (const side of buildSides) {

@@ -16,7 +16,16 @@ import type { PairingMemory } from '../join/join.ts';
 import { joinReports, mergeJoins } from '../join/reports.ts';
 import { pairWarnings, rejectedTooMany, warningsOf } from '../report.ts';
 import type { JoinReport, RunHooks, RunReport, RunRequest } from '../request.ts';
-import { type Consumer, type Consumers, compileConsumers, type Fed, fill, isReportedElsewhere, joinsOf, programsOf } from './consumers.ts';
+import {
+  addToBuildSides,
+  type Consumer,
+  type Consumers,
+  compileConsumers,
+  isReportedElsewhere,
+  joinsOf,
+  type PipelineRun,
+  programsOf,
+} from './consumers.ts';
 import type { StatementSink } from './outputs.ts';
 import type { Pipeline } from './pipeline.ts';
 import { before, type FirstRecords } from './preview.ts';
@@ -88,8 +97,8 @@ export class Execution {
   readonly #limitsStatements: boolean;
   readonly #startedAt: number;
   /** Pipelines with rows that wait for the right side of a join. */
-  readonly #unfinished: Fed[] = [];
-  /** What each scan fed. */
+  readonly #unfinished: PipelineRun[] = [];
+  /** What the records of each scan feed. */
   readonly #joined: (readonly Consumers[])[] = [];
   /** Number of scans that were begun. */
   #scans = 0;
@@ -184,7 +193,7 @@ export class Execution {
       }
       for (const { records, pipelines } of consumers) {
         for (const { program } of records) program?.finish();
-        for (const fed of pipelines) this.#end(fed);
+        for (const run of pipelines) this.#end(run);
       }
       this.#bytesBefore = this.bytesRead;
       this.#reportUnmatched(plan, scan, consumers, name);
@@ -195,27 +204,27 @@ export class Execution {
   }
 
   /** After the last record: the rows of a pipeline are complete, or some of them wait for the right side of a join. */
-  #end(fed: Fed): void {
-    if (fed.pipeline.waiting !== undefined) {
-      this.#unfinished.push(fed);
-      for (const { index } of fed.pipeline.buildSides) index.unfinished++;
-    } else for (const { program } of fed.consumers) program?.finish();
+  #end(run: PipelineRun): void {
+    if (run.pipeline.waiting !== undefined) {
+      this.#unfinished.push(run);
+      for (const { index } of run.pipeline.buildSides) index.unfinished++;
+    } else for (const { program } of run.consumers) program?.finish();
   }
 
   /** Makes the joins of rows that wait, each when its right side is complete. Views refer to each other in no circle, so one always is. */
   async #joinRows(): Promise<void> {
     while (this.#unfinished.length > 0) {
       const at = this.#unfinished.findIndex(({ pipeline }) => pipeline.waiting?.probe.build.unfinished === 0);
-      const [fed] = this.#unfinished.splice(at, 1);
-      if (at < 0 || fed === undefined) throw new Error('joins of views wait for each other');
-      const { pipeline, consumers } = fed;
+      const [run] = this.#unfinished.splice(at, 1);
+      if (at < 0 || run === undefined) throw new Error('joins of views wait for each other');
+      const { pipeline, consumers } = run;
       for await (const row of pipeline.resume(pipeline.waiting as JoinStep, this.#memory)) {
         await this.#mapRow(row, pipeline, consumers, { input: undefined, record: undefined });
         if (this.#due) await this.#yieldToEventLoop();
       }
       await this.#yieldToEventLoop();
       for (const { index } of pipeline.buildSides) index.unfinished--;
-      this.#end(fed);
+      this.#end(run);
     }
   }
 
@@ -295,7 +304,7 @@ export class Execution {
       for (let i = 0; i < records.length; i++) {
         const record = records[i];
         try {
-          const entries = buildSides.length > 0 ? fill(buildSides, record, first + i) : undefined;
+          const entries = buildSides.length > 0 ? addToBuildSides(buildSides, record, first + i) : undefined;
           if (entries !== undefined) for (const pieces of entries) await this.#takeTime(pieces);
           // Records beyond the first ones are parents of joins alone.
           if (first + i >= this.#firstRecords) continue;
@@ -311,11 +320,11 @@ export class Execution {
         if (i % DUE_RECORDS === DUE_RECORDS - 1 && this.#due) await this.#yieldToEventLoop();
       }
     }
-    for (const fed of pipelines) await this.#mapThrough(fed, records, first, input);
+    for (const run of pipelines) await this.#mapThrough(run, records, first, input);
   }
 
   /** The rows that a pipeline makes of records. */
-  async #mapThrough({ pipeline, consumers, pairs }: Fed, records: readonly unknown[], first: number, input: string): Promise<void> {
+  async #mapThrough({ pipeline, consumers, pairs }: PipelineRun, records: readonly unknown[], first: number, input: string): Promise<void> {
     for (let i = 0; i < records.length; i++) {
       const place = { input, record: first + i };
       const isFirst = first + i < this.#firstRecords;
@@ -340,7 +349,7 @@ export class Execution {
     for (const consumer of consumers) {
       const { program, buildSides, checks } = consumer;
       try {
-        const entries = buildSides.length > 0 ? fill(buildSides, row, position) : undefined;
+        const entries = buildSides.length > 0 ? addToBuildSides(buildSides, row, position) : undefined;
         if (entries !== undefined) for (const pieces of entries) (long ??= []).push({ consumer, pieces });
         if (!isFirst) continue;
         for (const check of checks) check.see(row, position);

@@ -73,17 +73,17 @@ export function before(end: number, batch: Batch): Batch {
  * @param name of the input
  * @param left scans that have to be read, with this one
  */
-export async function inTime(
+export async function withDeadline(
   open: (signal: AbortSignal) => OpenedScan | Promise<OpenedScan>,
   name: string,
   left: number,
-  { until, late }: ScanLimit,
+  { until, onTimeout }: ScanLimit,
   signal: AbortSignal | undefined,
 ): Promise<OpenedScan> {
   const over = new LinkedAbort([signal], Math.max(0, (until - Date.now()) / left));
   const ended = (error: unknown, input: string): void => {
     if (!over.timedOut || signal?.aborted) throw error;
-    late(input);
+    onTimeout(input);
   };
   let opened: OpenedScan;
   try {

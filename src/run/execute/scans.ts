@@ -22,7 +22,7 @@ import { reportsOf } from '../report.ts';
 import type { ByteSlice, KeyRange, RunHooks, RunReport, RunRequest, SliceScan } from '../request.ts';
 import { Execution } from './execute.ts';
 import { openTexts, type StatementSink } from './outputs.ts';
-import { FirstRecords, inTime } from './preview.ts';
+import { FirstRecords, withDeadline } from './preview.ts';
 import { ReifiedLines } from './reified-lines.ts';
 
 const NEVER = new AbortController().signal;
@@ -114,9 +114,9 @@ export async function executeScans(
   const execution = new Execution(request, plan, first, state, numberings, { space, lines, subjects }, reified, sink, hooks);
   const limit = hooks.limit && {
     ...hooks.limit,
-    late: (input: string): void => {
+    onTimeout: (input: string): void => {
       execution.cut.add(input);
-      hooks.limit?.late(input);
+      hooks.limit?.onTimeout(input);
     },
   };
   try {
@@ -134,7 +134,7 @@ export async function executeScans(
       await execution.scan(
         scan,
         labels.ofScan(position),
-        await (limit === undefined ? open(hooks.signal ?? NEVER) : inTime(open, name, wanted.length - i, limit, hooks.signal)),
+        await (limit === undefined ? open(hooks.signal ?? NEVER) : withDeadline(open, name, wanted.length - i, limit, hooks.signal)),
       );
     }
     limit?.step?.('making the joins');

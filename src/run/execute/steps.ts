@@ -124,7 +124,7 @@ export class JoinStep implements Step {
   }
 
   *#matched(row: Row, texts: readonly string[], from: number): Iterable<undefined> {
-    const { before, after } = this.probe.build.around;
+    const { before, after } = this.probe.build.affixes;
     for (const [i, text] of texts.entries()) {
       if (this.#isTerm) row[this.#right[0] as number] = before + text + after;
       else {

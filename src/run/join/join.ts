@@ -24,15 +24,15 @@ const BLOCK_CHARACTERS = 1 << 20;
 const FIRST_KEYS = 3;
 
 /** The constant text before and after each of some texts. */
-export interface Around {
+export interface Affixes {
   readonly before: string;
   readonly after: string;
 }
 
 /** A multimap from keys to distinct texts: a single text is stored as it is, several as an array. */
 export class Multimap {
-  /** What all texts have around them; they are kept without it, and given without it. Set by what fills the multimap. */
-  around: Around = { before: '', after: '' };
+  /** What stands around all texts, which are kept and given without it. Set by what fills the multimap. */
+  affixes: Affixes = { before: '', after: '' };
   /** Of the pipelines that fill it: those that have read all of their records, and have rows that wait for a join. */
   unfinished = 0;
   readonly #texts = new Map<string, string | string[]>();

@@ -27,7 +27,7 @@ export interface DeliveryOptions {
   readonly send: Send;
   /** Subjects, which stand together, are sent as a whole. */
   readonly whole: boolean;
-  readonly patience: RetryPolicy;
+  readonly retryPolicy: RetryPolicy;
   readonly sizer: BatchSizer;
   /** Is told of each statement that is refused; may throw to end the run. */
   readonly refuse: (statement: Statement, reason: Fault) => void;
@@ -112,10 +112,10 @@ class Delivering {
 
   /** @param divisible smaller requests would do as well: `too-large` says to make some */
   async #offer(statements: readonly Statement[], divisible: boolean, measured: boolean): Promise<'taken' | 'too-large' | Fault> {
-    const { send, patience, sizer } = this.#options;
+    const { send, retryPolicy, sizer } = this.#options;
     let started = performance.now();
     try {
-      const taken = await patience.attempt(
+      const taken = await retryPolicy.attempt(
         async (signal) => {
           started = performance.now();
           await send(statements, signal);

@@ -20,7 +20,7 @@ export interface Batches {
 /** @param whole see `openCutter` */
 export function openBatches(run: WriteRun, delivery: Delivery, whole: boolean): Batches {
   const cutter = openBatcher(run.sizer, whole, run.batchBytes);
-  /** In the ledger a batch has its place at once. */
+  /** In the checkpoints a batch has its place at once. */
   const start = async ({ statements, checkpoints: marks }: Batch): Promise<void> => {
     const entry = run.checkpoints.begin(statements.length, marks);
     if (statements.length === 0) return entry.end([], 0);

@@ -18,7 +18,7 @@ const ABORT_MS = 5_000;
 
 /** @throws Fault whatever ends the run */
 export async function replaceGraphs(run: WriteRun, groups: Groups, lines: LineTable): Promise<void> {
-  const { resume, checkpoints: ledger } = run;
+  const { resume, checkpoints } = run;
   for (let partition = resume?.done ?? 0; partition < groups.partitions; partition++) {
     let graph: GraphWrite | undefined;
     try {
@@ -39,7 +39,7 @@ export async function replaceGraphs(run: WriteRun, groups: Groups, lines: LineTa
       await graph?.abort();
       throw error;
     }
-    ledger.begin(0, [{ count: 0, input: 0, done: partition + 1, line: 0, rejected: 0 }]).end([], 0);
+    checkpoints.begin(0, [{ count: 0, input: 0, done: partition + 1, line: 0, rejected: 0 }]).end([], 0);
   }
 }
 
@@ -74,7 +74,7 @@ interface GraphWrite {
 }
 
 function openGraph(run: WriteRun, name: string, lines: LineTable): GraphWrite {
-  const { checkpoints: ledger, sizer } = run;
+  const { checkpoints, sizer } = run;
   const cutter = openBatcher(sizer, false, run.batchBytes);
   let filling: GraphUpload | undefined;
   let count = 0;
@@ -99,13 +99,13 @@ function openGraph(run: WriteRun, name: string, lines: LineTable): GraphWrite {
     async commit() {
       const rest = cutter.rest()?.statements ?? [];
       if (filling === undefined) {
-        const entry = ledger.begin(rest.length, []);
+        const entry = checkpoints.begin(rest.length, []);
         return run.start(async () => entry.end(await replaceSmall(run, name, rest, lines), 1));
       }
       if (rest.length > 0) await fill(rest);
       await run.drain();
       await filling.commit();
-      ledger.begin(count, []).end(refused, batches);
+      checkpoints.begin(count, []).end(refused, batches);
     },
     async abort() {
       if (filling === undefined) return;
@@ -135,7 +135,7 @@ interface GraphUpload {
 }
 
 async function beginUpload(run: WriteRun, name: string, lines: LineTable): Promise<GraphUpload> {
-  const { target, retryPolicy: patience, sizer, request } = run;
+  const { target, retryPolicy, sizer, request } = run;
   // The same when the run goes on after an interruption, and another one for each graph of it.
   const key = createHash('sha256').update(`${request.runId}\n${name}`).digest('hex').slice(0, 32);
   const refuse = (statement: Statement, reason: Fault): void => {
@@ -144,16 +144,16 @@ async function beginUpload(run: WriteRun, name: string, lines: LineTable): Promi
   };
   let replacement: GraphReplacement;
   try {
-    replacement = (await patience.attempt((signal) => target.replaceGraph(name, key, signal))) as GraphReplacement;
+    replacement = (await retryPolicy.attempt((signal) => target.replaceGraph(name, key, signal))) as GraphReplacement;
   } catch (error) {
     if (error instanceof Fault && error.code === 'target/refused') return refusedGraph(error, refuse);
     throw error;
   }
   const send: Send = (statements, signal) => replacement.insert(statements, signal);
-  const { deliver } = openDelivery({ send, whole: false, patience, sizer, refuse });
+  const { deliver } = openDelivery({ send, whole: false, retryPolicy, sizer, refuse });
   return {
     deliver,
-    commit: async () => void (await patience.attempt((signal) => replacement.commit(signal))),
+    commit: async () => void (await retryPolicy.attempt((signal) => replacement.commit(signal))),
     // What ended the run is worth more than what the store says to this.
     abort: async () => void (await atMost(ABORT_MS, replacement.abort())),
   };

@@ -16,7 +16,7 @@ import { type LineTable, lineTable } from './line-table.ts';
 
 /** @throws Fault whatever ends the run */
 export async function updateTarget(run: WriteRun): Promise<void> {
-  const { request, checkpoints: ledger, counts, resume } = run;
+  const { request, checkpoints, counts, resume } = run;
   const { scope, spillDirectory, memoryBudgetBytes } = request;
   const groups = openGroups({
     directory: spillDirectory,
@@ -28,7 +28,7 @@ export async function updateTarget(run: WriteRun): Promise<void> {
     const lines = await readInputs(run, groups, missing);
     if (resume === undefined) {
       // From here on there is a position, and what the reader has rejected is before it.
-      ledger.begin(0, [{ count: 0, input: 0, done: 0, line: 0, rejected: counts.rejected }]).end([], 0);
+      checkpoints.begin(0, [{ count: 0, input: 0, done: 0, line: 0, rejected: counts.rejected }]).end([], 0);
     }
     if (scope === 'graph') {
       await replaceGraphs(run, groups, lines);
@@ -68,11 +68,11 @@ async function readInputs(run: WriteRun, groups: Groups, missing: Set<string>): 
 }
 
 async function replaceSubjects(run: WriteRun, groups: Groups, scope: Exclude<UpdateScope, 'graph'>, lines: LineTable): Promise<void> {
-  const { target, retryPolicy: patience, sizer, resume } = run;
+  const { target, retryPolicy, sizer, resume } = run;
   const delivery = openDelivery({
     send: (statements, signal) => target.replace(statements, scope, signal),
     whole: true,
-    patience,
+    retryPolicy,
     sizer,
     refuse(statement, reason) {
       const { input, line } = lines.locate(statement);

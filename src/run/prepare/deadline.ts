@@ -10,7 +10,7 @@ import { type Planner, type PreparedRun, prepareRun } from './prepare.ts';
  *
  * @throws Fault limit/exceeded — it is over; says what it was spent on
  */
-export async function prepareInTime(
+export async function prepareWithDeadline(
   request: RunRequest,
   { signal, limit, located }: Pick<RunHooks, 'signal' | 'limit' | 'located'>,
   snapshots?: Readonly<Record<string, string>>,

@@ -3,16 +3,16 @@ import type { Text, TextOf } from '../../terms/evaluate.ts';
 import { distinct, listOf } from './texts.ts';
 
 /** Constant text, or the text of each record if a predicate or graph is not constant. */
-export type End = string | TextOf;
+export type Affix = string | TextOf;
 
 /** For the current record; null means no statement. */
-export class Ends {
+export class VaryingAffixes {
   lead: Text;
   tail: Text;
   readonly #lead: TextOf | undefined;
   readonly #tail: TextOf | undefined;
 
-  constructor(lead: End, tail: End) {
+  constructor(lead: Affix, tail: Affix) {
     this.lead = typeof lead === 'string' ? lead : null;
     this.tail = typeof tail === 'string' ? tail : null;
     this.#lead = typeof lead === 'string' ? undefined : lead;
@@ -30,7 +30,10 @@ export class Ends {
 }
 
 /** Each pair of texts around an object: before and after it. */
-export function* aroundOf({ lead, tail }: Pick<Ends, 'lead' | 'tail'>, token: string): Iterable<readonly [before: string, tail: string]> {
+export function* affixPairs(
+  { lead, tail }: Pick<VaryingAffixes, 'lead' | 'tail'>,
+  token: string,
+): Iterable<readonly [before: string, tail: string]> {
   if (lead === null || tail === null) return;
   for (const one of listOf(lead)) for (const end of listOf(tail)) yield [token + one, end];
 }
