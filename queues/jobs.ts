@@ -18,7 +18,7 @@ import type { FaultData } from '../src/core/fault.ts';
 import type { CallLimits } from '../src/custom-functions/files.ts';
 import type { RejectedStatement } from '../src/nquads/statement.ts';
 import type { PropertyGraphOptions } from '../src/property-graph/names.ts';
-import type { InputBinding, JoinReport, Progress, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
+import type { InputBinding, JoinReport, LogicalTarget, Progress, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
 import type { FinishedPart, GraphHeader, OutputFormat, PartFile, Serialization } from '../src/sinks/sink.ts';
 import type { WriteMode } from '../src/targets/target.ts';
 import type { WritePosition, WriteReport, WriteRequest } from '../src/write/request.ts';
@@ -235,6 +235,8 @@ export interface SliceResult {
   readonly report: RunReport;
   /** In the output directory, in order. */
   readonly parts: readonly FinishedPart[];
+  /** Its statements for logical targets, in the order of the plan. Absent: the mapping has none. */
+  readonly targets?: readonly SliceTarget[];
   /** Temporary name of the file of rejected records; undefined: none was rejected. */
   readonly rejections: string | undefined;
   /** Messages of the first rejected records. */
@@ -243,6 +245,14 @@ export interface SliceResult {
   readonly time?: Pick<Execution, 'startedAt' | 'milliseconds'>;
   /** The subjects of its statements; only if other slices could produce the same statements. */
   readonly subjects?: SliceSubjects | undefined;
+}
+
+/** What a slice has for a logical target: N-Quads, in the output directory. */
+export interface SliceTarget {
+  readonly target: LogicalTarget;
+  /** Final name of the target's file, without path. */
+  readonly name: string;
+  readonly parts: readonly FinishedPart[];
 }
 
 /** A file of hashes in the output directory (`SubjectFile`), under its temporary name. */

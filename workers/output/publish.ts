@@ -6,7 +6,7 @@ import { Fault } from '../../src/core/fault.ts';
 import { checkCounts } from '../../src/core/limits.ts';
 import type { GraphCsvFiles } from '../../src/property-graph/csv/write.ts';
 import { countRepeated, emptyWarnings } from '../../src/run/report.ts';
-import type { RunReport } from '../../src/run/request.ts';
+import type { RunReport, TargetReport } from '../../src/run/request.ts';
 import { mergeReports } from '../../src/run/slices/merge-reports.ts';
 import { partName } from '../../src/sinks/file.ts';
 import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../../src/sinks/sink.ts';
@@ -14,7 +14,7 @@ import type { RunResult, Task } from '../task.ts';
 import { hasEarlier, hasManifest, RejectionFile, removeAttempt, removeReplaced, writeManifest } from './output.ts';
 import type { Move } from './places.ts';
 import { openPublication } from './publication.ts';
-import type { FinishedTarget } from './targets.ts';
+import { type FinishedTarget, joinTargets } from './targets.ts';
 
 /** Complete files under their temporary names. */
 interface FinishedFiles {
@@ -137,17 +137,20 @@ export async function publishSlices(
   results: readonly SliceResult[],
   seconds: number,
   confirm: () => Promise<unknown>,
+  signal: AbortSignal,
   propertyGraph?: GraphCsvFiles,
 ): Promise<RunResult> {
   const { directory } = task.output;
   const all = results.flatMap(({ parts }) => parts);
   const filled = all.filter(({ empty }) => !empty);
   const wanted = filled.length > 0 ? filled : all.slice(0, 1);
+  const ofTargets = results.flatMap(({ targets }) => targets ?? []);
   const reports = results.map(({ report }) => report);
   const report: RunReport = {
     ...mergeReports(reports, task.request),
     bytesWritten: reports.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0),
     seconds,
+    ...(ofTargets.length === 0 ? {} : { targets: sumOfTargets(reports) }),
     // All slices have read the same mapping: they compare its digest.
     mappings: reports[0]?.mappings ?? [],
   };
@@ -157,14 +160,26 @@ export async function publishSlices(
     report,
     first,
     async () => {
-      for (const part of wanted) await checkPart(directory, part);
-      return { parts: wanted, rejections: await joinRejections(task, results), propertyGraph };
+      for (const part of [...wanted, ...ofTargets.flatMap(({ parts }) => parts)]) await checkPart(directory, part);
+      return {
+        parts: wanted,
+        targets: await joinTargets(task.output, results, signal),
+        rejections: await joinRejections(task, results),
+        propertyGraph,
+      };
     },
     confirm,
     results.length,
   );
   return { ...published, executions: executionsOf(results) };
 }
+
+/** Statements of all slices by target: all have the same ones, in the same order. */
+const sumOfTargets = (reports: readonly RunReport[]): readonly TargetReport[] =>
+  (reports[0]?.targets ?? []).map((target, i) => ({
+    ...target,
+    quads: reports.reduce((sum, { targets }) => sum + (targets?.[i]?.quads ?? 0), 0),
+  }));
 
 function executionsOf(results: readonly SliceResult[]): readonly Execution[] | undefined {
   const executions = results.flatMap(({ time, report: { records, quads, rejected } }) =>

@@ -1,5 +1,9 @@
 /** The files of the logical targets of a run. They stand beside its output, whatever place the mapping names: a mapping decides no path on a server. */
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import type { SliceResult } from '../../queues/jobs.ts';
 import type { LogicalTarget } from '../../src/run/request.ts';
+import { writeFault } from '../../src/sinks/descriptor.ts';
 import { type FileSink, openFileSink } from '../../src/sinks/file.ts';
 import type { FinishedPart } from '../../src/sinks/sink.ts';
 import { fileNameOf } from '../../src/storage/url.ts';
@@ -15,10 +19,13 @@ export interface FinishedTarget {
 
 export class TargetParts {
   readonly #output: Task['output'];
+  readonly #ofSlice: boolean;
   readonly #open: { readonly target: LogicalTarget; readonly name: string; readonly sink: FileSink }[] = [];
 
-  constructor(output: Task['output']) {
+  /** @param ofSlice the files are N-Quads: the job that waits for the slices writes the targets from them */
+  constructor(output: Task['output'], ofSlice = false) {
     this.#output = output;
+    this.#ofSlice = ofSlice;
   }
 
   /** @throws Fault sink/failed */
@@ -26,7 +33,8 @@ export class TargetParts {
     const { directory, attempt } = this.#output;
     const { serialization: format, encoding, compression } = target;
     const name = this.#nameOf(target);
-    const sink = await openFileSink({ directory, name, attempt, format, encoding, compression });
+    const written = this.#ofSlice ? { format: 'nquads' as const } : { format, encoding, compression };
+    const sink = await openFileSink({ directory, name, attempt, ...written });
     this.#open.push({ target, name, sink });
     return sink;
   };
@@ -51,5 +59,42 @@ export class TargetParts {
 
   async abort(): Promise<void> {
     await Promise.allSettled(this.#open.map(({ sink }) => sink.abort()));
+  }
+}
+
+/** Writes the logical targets of a run from what its slices have for them. @throws Fault as `TargetParts.finish`; the reason of `signal` */
+export async function joinTargets(
+  output: Task['output'],
+  results: readonly SliceResult[],
+  signal: AbortSignal,
+): Promise<readonly FinishedTarget[]> {
+  const joined = new TargetParts(output);
+  try {
+    for (const [i, { target }] of (results[0]?.targets ?? []).entries()) {
+      const sink = await joined.open(target);
+      for (const { file } of results.flatMap(({ targets }) => targets?.[i]?.parts ?? [])) {
+        for await (const lines of linesOf(join(output.directory, file), signal)) await sink.write(lines);
+      }
+    }
+    return await joined.finish();
+  } catch (error) {
+    await joined.abort();
+    throw error;
+  }
+}
+
+/** The text of a file of lines, in pieces of whole lines, as one-byte strings. @throws Fault sink/failed; the reason of `signal` */
+export async function* linesOf(path: string, signal: AbortSignal): AsyncGenerator<string> {
+  let rest = '';
+  try {
+    for await (const piece of createReadStream(path, { encoding: 'latin1', highWaterMark: 1 << 20 })) {
+      signal.throwIfAborted();
+      const text = rest + (piece as string);
+      const end = text.lastIndexOf('\n') + 1;
+      rest = text.slice(end);
+      yield text.slice(0, end);
+    }
+  } catch (error) {
+    throw signal.aborted ? error : writeFault(path, error);
   }
 }

@@ -28,9 +28,11 @@ export async function sendFiles(directory: string, objects: ObjectDirectory, mov
 }
 
 /** Names of the files that a slice has left, all temporary. */
-const filesOf = ({ parts, rejections, subjects }: Pick<SliceResult, 'parts' | 'rejections' | 'subjects'>): readonly string[] =>
+const filesOf = ({ parts, targets, rejections, subjects }: SliceResult): readonly string[] =>
   // JSON has no undefined: a value is absent or null.
-  [...parts.map(({ file }) => file), rejections, subjects?.file].filter((file) => typeof file === 'string');
+  [...[...parts, ...(targets ?? []).flatMap((target) => target.parts)].map(({ file }) => file), rejections, subjects?.file].filter(
+    (file) => typeof file === 'string',
+  );
 
 /** Makes objects of the files of a slice, under the same temporary names, and removes the files. */
 export async function sendSlice({ directory, objects }: OutputPlace, result: SliceResult): Promise<void> {

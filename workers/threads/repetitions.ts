@@ -1,15 +1,14 @@
 /** Removes statements that an earlier slice has written: slices of a group may produce the same statement. */
 import { randomInt } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { SliceResult } from '../../queues/jobs.ts';
 import { MemoryBudget } from '../../src/run/distinct/distinct.ts';
 import { findRepeated, type RepeatedSubjects } from '../../src/run/distinct/repeated-subjects.ts';
 import { RepetitionFilter } from '../../src/run/distinct/repetition-filter.ts';
 import { LineSpill, SpillSpace } from '../../src/run/distinct/spill.ts';
-import { writeFault } from '../../src/sinks/descriptor.ts';
 import { openFileSink } from '../../src/sinks/file.ts';
 import { type FinishedPart, FORMAT_EXTENSION } from '../../src/sinks/sink.ts';
+import { linesOf } from '../output/targets.ts';
 import type { Task } from '../task.ts';
 
 /**
@@ -29,16 +28,18 @@ export async function withoutRepetitions(
     const files = positions.map((i) => join(task.output.directory, results[i]?.subjects?.file as string));
     const repeated = await findRepeated(files, task.request.memoryBudgetBytes / 2, signal);
     const touched = positions.filter((_, i) => repeated.slices.has(i));
-    if (touched.length > 0) await rewrite(task, kept, touched, repeated, signal);
+    const targets = results[positions[0] as number]?.targets?.length ?? 0;
+    for (let output = 0; output <= targets && touched.length > 0; output++) await rewrite(task, kept, touched, output, repeated, signal);
   }
   return kept;
 }
 
-/** Replaces the results at these positions. */
+/** Replaces what the results at these positions have for an output: 0 is that of the run, n its n-th target. */
 async function rewrite(
   task: Task,
   results: SliceResult[],
   positions: readonly number[],
+  output: number,
   repeated: RepeatedSubjects,
   signal: AbortSignal,
 ): Promise<void> {
@@ -51,8 +52,8 @@ async function rewrite(
     for (const position of positions) {
       const result = results[position] as SliceResult;
       const before = filter.withheld;
-      const parts = await filterParts(task, result, position, filter, space, signal);
-      results[position] = lessQuads({ ...result, parts }, filter.withheld - before);
+      const parts = await filterParts(task, result, output, position, filter, space, signal);
+      results[position] = withParts(result, output, parts, filter.withheld - before);
     }
     const last = positions.at(-1) as number;
     let kept = 0;
@@ -63,52 +64,66 @@ async function rewrite(
         yield batch.join('');
       }
     };
-    const parts = await writeParts(task, results.length, lines());
     const result = results[last] as SliceResult;
-    results[last] = lessQuads({ ...result, parts: [...result.parts, ...parts.filter(({ empty }) => !empty)] }, -kept);
+    const parts = await writeParts(task, nameOf(task, result, output), results.length, lines());
+    results[last] = withParts(result, output, [...partsOf(result, output), ...parts.filter(({ empty }) => !empty)], -kept);
   } finally {
     await space.remove();
   }
 }
 
-/** The counts of triples maps are unchanged: it is unknown which map produced the statement first. */
-function lessQuads(result: SliceResult, count: number): SliceResult {
-  return { ...result, report: { ...result.report, quads: result.report.quads - count } };
+const partsOf = ({ parts, targets }: SliceResult, output: number): readonly FinishedPart[] =>
+  output === 0 ? parts : (targets?.[output - 1]?.parts ?? []);
+
+/** Without extension for a part. */
+const nameOf = ({ output: { name, format } }: Task, { targets }: SliceResult, output: number): string =>
+  output === 0 ? `${name}.${FORMAT_EXTENSION[format]}` : (targets?.[output - 1]?.name as string);
+
+/** With so many statements fewer. The counts of triples maps are unchanged: it is unknown which map produced the statement first. */
+function withParts(result: SliceResult, output: number, parts: readonly FinishedPart[], fewer: number): SliceResult {
+  const { report } = result;
+  const quads = report.quads - fewer;
+  if (output === 0) return { ...result, parts, report: { ...report, quads } };
+  const at = <T>(all: readonly T[] | undefined, change: (one: T) => T): readonly T[] =>
+    (all ?? []).map((one, i) => (i === output - 1 ? change(one) : one));
+  return {
+    ...result,
+    targets: at(result.targets, (target) => ({ ...target, parts })),
+    report: { ...report, quads, targets: at(report.targets, (target) => ({ ...target, quads: target.quads - fewer })) },
+  };
 }
 
 async function filterParts(
   task: Task,
-  { parts }: SliceResult,
+  result: SliceResult,
+  output: number,
   position: number,
   filter: RepetitionFilter,
   space: SpillSpace,
   signal: AbortSignal,
 ): Promise<readonly FinishedPart[]> {
-  const { directory } = task.output;
   const lines = async function* (): AsyncGenerator<string> {
-    for (const { file } of parts) {
-      const path = join(directory, file);
-      try {
-        for await (const piece of createReadStream(path, { encoding: 'latin1', highWaterMark: 1 << 20 })) {
-          signal.throwIfAborted();
-          yield filter.pass(piece as string);
-          await space.flush();
-        }
-      } catch (error) {
-        throw signal.aborted ? error : writeFault(path, error);
+    for (const { file } of partsOf(result, output)) {
+      for await (const piece of linesOf(join(task.output.directory, file), signal)) {
+        yield filter.pass(piece);
+        await space.flush();
       }
     }
   };
-  return writeParts(task, position, lines());
+  return writeParts(task, nameOf(task, result, output), position, lines());
 }
 
 /** Writes one part with these lines. Attempts of slices count from 1, so 0 is unused. */
-async function writeParts(task: Task, position: number, pieces: AsyncIterable<string>): Promise<readonly FinishedPart[]> {
-  const { directory, name, format, attempt } = task.output;
+async function writeParts(
+  { output: { directory, attempt } }: Task,
+  name: string,
+  position: number,
+  pieces: AsyncIterable<string>,
+): Promise<readonly FinishedPart[]> {
   // The slices have already written the lines in the output format.
   const sink = await openFileSink({
     directory,
-    name: `${name}.${FORMAT_EXTENSION[format]}`,
+    name,
     format: 'nquads',
     attempt: `${attempt}-${position}-0`,
   });

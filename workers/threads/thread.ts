@@ -165,7 +165,7 @@ async function waitForSlices(task: Task, cut: CutRun, { signal, ask }: TaskConte
   const parts = results.flatMap((result) => result.parts);
   const propertyGraph = await graphFilesOf(task, parts, signal);
   if (propertyGraph !== undefined) await ask({ kind: 'mapped' });
-  return publishSlices(task, results, (performance.now() - started) / 1000, () => ask({ kind: 'mapped' }), propertyGraph);
+  return publishSlices(task, results, (performance.now() - started) / 1000, () => ask({ kind: 'mapped' }), signal, propertyGraph);
 }
 
 /** Files keep their temporary names. They are complete before the question, so the process that cleans up after it finds all of them. */
@@ -182,11 +182,20 @@ async function mapSlice(task: Task, context: TaskContext): Promise<SliceResult> 
     return await mapInto(
       task,
       context,
-      async ({ sink, rejected, report, first }) => {
+      async ({ sink, targets: open, rejected, report, first }) => {
         const parts = await sink.finish();
+        const targets = (await open.finish()).map(({ part, ...target }) => ({ ...target, parts: [part] }));
         const rejections = rejected?.finish();
         subjects?.finish();
-        const result = { report, parts, rejections, rejected: first, subjects: group === undefined ? undefined : { group, file } };
+        const ofTargets = targets.length === 0 ? {} : { targets };
+        const result = {
+          report,
+          parts,
+          ...ofTargets,
+          rejections,
+          rejected: first,
+          subjects: group === undefined ? undefined : { group, file },
+        };
         await sendSlice(task.output, result);
         await context.ask({ kind: 'mapped' });
         return result;
@@ -223,7 +232,7 @@ async function mapInto<R>(
     if (first.length < MAX_SHOWN) first.push(rejection.fault.message);
     rejected?.add(rejection);
   };
-  const targets = new TargetParts(task.output);
+  const targets = new TargetParts(task.output, task.request.slice !== undefined);
   let sink: FileSink | undefined;
   // The engine closes what it is given.
   let unclosed = prepared;

@@ -212,5 +212,4 @@ const REASONS: Readonly<Record<Reason, string>> = {
   pairs: 'makes pairs of rows, which the database gives once for a query, and not for several',
   repeats: 'compares statements of a table, and no key tells that two parts make none in common',
   reifier: 'compares reifiers, and parts do not share them',
-  target: 'writes a logical target, which is one file',
 };

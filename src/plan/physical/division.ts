@@ -20,12 +20,12 @@ export interface Obstacle {
   readonly reason: Reason;
 }
 
-export type Reason = 'position' | 'order' | 'all pairs' | 'collection' | 'pairs' | 'repeats' | 'reifier' | 'target';
+export type Reason = 'position' | 'order' | 'all pairs' | 'collection' | 'pairs' | 'repeats' | 'reifier';
 
 /** @returns in the order of the nodes; none: the records of the group can be divided */
 export function obstaclesOf({ nodes, provided, groups }: PhysicalPlan, group: number, parts: PartsIn): readonly Obstacle[] {
   const own = groups[group] as readonly NodeId[];
-  const found = own.flatMap((id) => {
+  return own.flatMap((id) => {
     const node = nodes[id] as Node;
     const { readsPosition, ofDatabase } = provided[id] as Provided;
     const inputs = node.inputs.map((input) => provided[input] as Provided);
@@ -35,8 +35,6 @@ export function obstaclesOf({ nodes, provided, groups }: PhysicalPlan, group: nu
     const needs = requires(node).flatMap((required, port) => reasonOf(node, required, inputs[port] as Provided, parts, isExchanged) ?? []);
     return [...new Set<Reason>(reads ? ['position', ...needs] : needs)].map((reason) => ({ node: id, reason }));
   });
-  const targets = parts === 'workers' ? nodes.flatMap((node, id) => (node.kind === 'output' && node.output > 0 ? [id] : [])) : [];
-  return [...found, ...targets.map((node): Obstacle => ({ node, reason: 'target' }))];
 }
 
 /** Why parts do not meet a requirement of a node; undefined: they do. */

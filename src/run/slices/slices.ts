@@ -31,7 +31,7 @@ export interface CutRun {
 
 /**
  * Cuts a run into slices. undefined: it stays whole, because its tables and files are small, have no usable key, are held together by a join of
- * large files or by statements that could repeat, or because the mapping has logical targets, which are one file each.
+ * large files or by statements that could repeat.
  *
  * PostgreSQL slices read one snapshot, until the result is released. MySQL and MariaDB cannot share a snapshot: each slice sees the rows as
  * they are when it begins.

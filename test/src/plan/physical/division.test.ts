@@ -89,7 +89,7 @@ describe('records of', () => {
         'A',
         `${value} ; rml:predicateObjectMap [ rml:predicate ex:w ; rml:objectMap [ rml:reference "w" ; rml:logicalTarget [ rml:target [ a rml:FilePath ; rml:path "t.nq" ] ] ] ]`,
       ),
-      ['threads divide the records', ...whole('workers', 'writes a logical target, which is one file')],
+      DIVIDED,
     ],
   ])('%s', async (_, mapping, expected) => {
     expect((await divisions(mapping)).split('\n')).toEqual(expected);
