@@ -139,7 +139,7 @@ interface RunMetadata {
   readonly source?: RunSource;
   /** Set when the run is cancelled; its worker polls it. */
   readonly cancelled?: boolean;
-  /** Set when the run has an end that may have been told to others: whoever takes the job again goes on from there. */
+  /** Set when the run has an end that may have been told to others: the worker that takes the job next goes on from there. */
   readonly ended?: StoredEnd;
 }
 

@@ -272,7 +272,7 @@ for _, id in ipairs(call('SMEMBERS', stalled)) do
 end
 call('DEL', stalled)
 for _, id in ipairs(call('LRANGE', active, 0, -1)) do call('SADD', stalled, id) end
--- A job that its worker gave back wakes nobody.
+-- A job that its worker gave back wakes no worker.
 if call('ZCARD', prioritized) + call('LLEN', wait) > 0 and call('HEXISTS', meta, 'paused') == 0 then call('ZADD', marker, 0, '0') end
 local due = call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2]
 if #lost > 0 and due then call('ZADD', marker, tonumber(due) / 4096, '1') end

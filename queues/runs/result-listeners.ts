@@ -16,7 +16,7 @@ const CLOSE_MS = 2_000;
 const POLL_MS = 1_000;
 /** Runs checked per poll, in rotation, so that many waiting callers cost no more than a few. */
 const POLL_COUNT = 25;
-/** Outcomes kept for runs that nobody waits for yet; most runs are waited for at once or never. */
+/** Outcomes kept for runs that no request waits for yet; most runs are waited for at once or never. */
 const MAX_EXPECTED = 1_000;
 
 /** `events` are those of the queues of runs; `readOutcome` reads the outcome of a run from the queue; undefined: it has not ended. */

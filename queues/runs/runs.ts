@@ -274,7 +274,7 @@ export async function openRuns(
       if (job === undefined) return undefined;
       if (outcomeOf(job) === undefined) {
         const { work, cancel } = SERVICE_QUEUES[job.data.service];
-        // Set the mark first: whoever takes the run from here on will see it.
+        // Set the mark first: the worker that takes the run from here on sees it.
         await backend.jobChanges.amend(work, id, { cancelled: true });
         // Nobody may come to it for a long time. If it has been taken meanwhile, its worker sees the mark.
         const state = await job.getState();

@@ -38,7 +38,7 @@ export interface JobKind<D extends RunPayload, W, R = W> {
   end(job: Job<D, R>, token: string, end: AttemptEnd<W>): Promise<R>;
 }
 
-/** The part of a kind that is the same where a job is a run: it is needed until somebody cancels it. */
+/** The part of a kind that is the same where a job is a run: it is needed until it is cancelled. */
 export const wholeRun = <D extends RunPayload, W, R>(
   queue: Pick<Queue<D>, 'getJob'>,
   changes: JobChanges,

@@ -15,7 +15,7 @@ export interface PreviewWorker {
 /** A person waits for the answer, so a lost worker is noticed soon. */
 const LOCK_MS = 5_000;
 const STALLED_MS = 2_000;
-/** How soon a question that nobody waits for ends. */
+/** How soon a question ends that no request waits for. */
 const LOOK_MS = 500;
 const nothing = (): void => undefined;
 /** Of a question whose thread or worker has died. */

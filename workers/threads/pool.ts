@@ -270,7 +270,7 @@ export class ThreadPool {
   }
 }
 
-/** A run that shared a thread needs one of its own. */
+/** A run that shared a thread needs one that it does not share. */
 class Reassigned extends Error {}
 
 /** A thread of the pool. */

@@ -1,4 +1,4 @@
-/** Changes of single jobs that BullMQ does not offer. Each is one step: nobody sees half of it. */
+/** Changes of single jobs that BullMQ does not offer. Each is one step: no process sees half of it. */
 import type { Job } from 'bullmq';
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The keys of rows that a view promises to be unique: a key that comes again is found, whatever the number of keys.
+ * The keys of rows that a view promises to be unique: a key that repeats is found, whatever the number of keys.
  *
  * Memory holds 128-bit hashes of keys. Once the budget is used up, further keys go to partitioned files with the place of their row, and
  * these are searched at the end, one partition at a time. A partition that does not fit is partitioned again.
@@ -10,7 +10,7 @@ import { nextSeed, PairSpill, type SpillSpace } from '../distinct/spill.ts';
 /** For the search of a partition when the budget is used up. */
 const RESERVE_BYTES = 1 << 22;
 
-/** A key that comes again. */
+/** A key that repeats. */
 export interface Repetition {
   readonly key: string;
   /** Of its later row, as it was given to `add`. */

@@ -98,7 +98,7 @@ const NO_PATTERN = { lead: '', tail: '', write: undefined };
 export class MapProgram {
   readonly triplesMap: MapInfo;
   readonly #plan: MapPlan;
-  /** Number of the scan that it reads, set by whoever reads it. */
+  /** Number of the scan that it reads, set by the execution. */
   scan = 0;
   records = 0;
   quads = 0;

@@ -63,7 +63,7 @@ export class SharedBudget extends MemoryBudget {
   }
 }
 
-/** A budget with a reserve of its own, for work that must continue when the main budget is used up. */
+/** A budget with a reserve, for work that must continue when the main budget is used up. */
 export class ReservedBudget extends MemoryBudget {
   readonly #rest: MemoryBudget;
   #borrowedBytes = 0;

@@ -4,7 +4,7 @@
  * A table is cut into shards by hash. A shard is a table of `distinct.ts` whose rows and index stand in shared memory, with a lock: a thread
  * holds the lock of its subject's shard from the look-up until all statements of the record are made. So for a subject, records follow one
  * another as they do in one thread: the first one remembers its objects before another thread can compare its own with them. A shard without
- * memory is frozen for all threads, and for good: a key that it does not have is undecided wherever it comes again.
+ * memory is frozen for all threads, and for good: a key that it does not have is undecided from then on.
  *
  * **No deadlock.** A lock has one of three ranks: that of a subject's shard, that of a shard of statements, that of the free indexes. A thread takes
  * a lock while it holds locks of lower ranks alone: subjects are entered one at a time, each is left before the next one is entered, and the
@@ -90,7 +90,7 @@ export class SharedMemory {
     return buffer;
   }
 
-  /** Where so many words begin that nobody else has; -1: there are not so many. */
+  /** Where so many words begin that no other caller has; -1: there are not so many. */
   take(words: number): number {
     if (!this.#budget.take(words * 4)) return -1;
     for (;;) {
@@ -224,7 +224,7 @@ class Shard<T extends KeyTable> implements TableMemory {
     if (from < 0) return undefined;
     const words = this.#words;
     const before = words[this.#at + INDEX_AT] as number;
-    // Threads look at an index under the lock of its shard alone, so nobody reads the old one any more.
+    // Threads look at an index under the lock of its shard alone, so no thread reads the old one.
     if (before !== 0) this.#memory.freeIndex(before, words[this.#at + INDEX_SLOTS] as number);
     words[this.#at + INDEX_AT] = from;
     words[this.#at + INDEX_SLOTS] = slots;

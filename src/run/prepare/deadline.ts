@@ -20,7 +20,7 @@ export async function prepareWithDeadline(
   const began = Date.now();
   let doing = 'reading the mapping';
   let isOver = false;
-  // Databases keep the signal beyond this, so it has no limit of its own.
+  // Databases keep the signal beyond this, so the signal has no limit.
   const over = new LinkedAbort([signal]);
   const timer = setTimeout(
     () => {
