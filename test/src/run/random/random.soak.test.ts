@@ -3,4 +3,4 @@
 import { seeds } from '../../../support/random.ts';
 import { randomMappings } from './random-suite.ts';
 
-randomMappings(seeds(13, 230), seeds(2, 8));
+randomMappings(seeds(13, 130), seeds(2, 5));
