@@ -140,8 +140,8 @@ export async function serveUntilSignal(
 }
 
 /**
- * When they stop, the runs of this process end or are requeued; callers that wait for other runs are told where to find them; then everything is
- * closed.
+ * When they stop, the runs of this process end or go back to the queue. A caller that waits for another run gets its address. Then each service closes
+ * what it has open.
  *
  * @returns `url`: undefined where the process does not listen
  * @throws what keeps a service from starting

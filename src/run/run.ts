@@ -102,7 +102,15 @@ async function executeHere(
   const { slice, memoryBudgetBytes } = request;
   if (slice?.sides === undefined) return executeScans(request, prepared, wanted, outputs, hooks);
   const budget = new MemoryBudget(memoryBudgetBytes);
-  const sides = await fillSides(request, prepared, slice.sides, String(slice.index), budget, randomInt(2 ** 31));
+  const sides = await fillSides(
+    request,
+    prepared,
+    slice.sides,
+    String(slice.index),
+    budget,
+    randomInt(2 ** 31),
+    hooks.signal === undefined ? {} : { signal: hooks.signal },
+  );
   try {
     const plan = mapsAlone(prepared.plan);
     const result = await executeScans(request, { ...prepared, plan }, wanted, outputs, hooks, { budget, joins: sides.joins });

@@ -32,7 +32,7 @@ export function assertSmall(urls: readonly string[], { request: { workingDirecto
   let bytes = 0;
   for (const url of urls) {
     const at = TEXT_FILE.test(url) ? locate(url, workingDirectory) : undefined;
-    // A missing file is told by the reader that opens it.
+    // The reader that opens a missing file says so.
     const found = at?.kind === 'file' ? statSync(at.path, { throwIfNoEntry: false }) : undefined;
     bytes += at?.kind !== 'file' || found?.isFile() === false ? Number.POSITIVE_INFINITY : (found?.size ?? 0);
   }

@@ -13,7 +13,7 @@ import { KAFKA_TLS, kafkaTls } from './tls.ts';
 export const RETRY = { retries: 50, initialRetryTime: 200, maxRetryTime: 2_000 } as const;
 export const CLOSE_MS = 2_000;
 
-/** Ends the connections of what is connected, or being so. Never rejects, and waits no longer than two seconds. */
+/** Ends the connections of clients that are connected or connect. Never rejects, and waits no longer than two seconds. */
 export async function disconnected(opened: Promise<{ disconnect(): Promise<void> }> | undefined): Promise<void> {
   if (opened !== undefined)
     await atMost(

@@ -1,4 +1,4 @@
-/** Keys of documents: what lowering asks of them, and what it is told. */
+/** Keys of documents: the questions of lowering, and the answers. */
 import { type MapPlan, mapsOf, type Plan } from '../plan.ts';
 import type { EncodeNode, Node, PhysicalPlan } from './nodes.ts';
 

@@ -53,7 +53,7 @@ export class ProbeSide {
   /**
    * @param rows the rows of the probe side
    * @param count of its rows that match none; undefined: they are not counted
-   * @param waits false only where `mustWait` is
+   * @param waits may be true where `mustWait` is false, and not the other way round
    */
   constructor(planned: PlannedJoin, rows: Accessors, state: JoinState, count: JoinCount | undefined, waits = mustWait(planned, state)) {
     const { on, right } = planned.operator;
@@ -124,11 +124,6 @@ export class ProbeSide {
   /** Whether rows are stored. */
   get hasStored(): boolean {
     return this.#single !== undefined || this.#several !== undefined;
-  }
-
-  /** Whether some of the stored rows have several keys. */
-  get hasSeveralKeys(): boolean {
-    return this.#several !== undefined;
   }
 
   /**

@@ -21,7 +21,7 @@ export interface FoundKey extends DocumentKey {
 
 /**
  * Looks for keys of files on this machine, as far as some `distinct` node asks for them. Of Parquet, the column alone is read for that; CSV is
- * read as a whole, where the texts of the column ascend. For a slice of CSV, the key is one of its own rows: what another slice has is compared
+ * read as a whole, where the texts of the column ascend. For a slice of CSV, the key is one of the rows of the slice: what another slice has is compared
  * elsewhere (`distinct/repeated-subjects.ts`).
  *
  * What is wrong with a file is left to its reader.

@@ -6,7 +6,7 @@ import type { MemoryBudget } from '../distinct/distinct.ts';
 import { SpillSpace, spillName } from '../distinct/spill.ts';
 import { Multimap } from '../join/join.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
-import type { RunRequest, SliceScan } from '../request.ts';
+import type { RunHooks, RunRequest, SliceScan } from '../request.ts';
 import { executeScans, type ScansResult, type Shared } from './scans.ts';
 
 /** Build sides that are complete. The caller removes them. */
@@ -21,7 +21,8 @@ export interface FilledSides {
 
 /**
  * @param sides the documents that fill them
- * @param name of the files, beside those of other parts
+ * @param name of the spill files: that of the group or of the slice
+ * @param hooks undefined: the reading ends with the thread
  * @throws Fault those of `executeScans`
  */
 export async function fillSides(
@@ -31,6 +32,7 @@ export async function fillSides(
   name: string,
   budget: MemoryBudget,
   seed: number,
+  hooks: Pick<RunHooks, 'signal'> = {},
 ): Promise<FilledSides> {
   const plan = sidesAlone(prepared.plan);
   const space = new SpillSpace(join(request.spillDirectory, spillName(request.runId, `sides-${name}-${threadId}`)));
@@ -40,7 +42,7 @@ export async function fillSides(
     await space.remove();
   };
   try {
-    const result = await executeScans(request, { ...prepared, plan }, sides, NO_STATEMENTS, {}, { budget, joins });
+    const result = await executeScans(request, { ...prepared, plan }, sides, NO_STATEMENTS, hooks, { budget, joins });
     await space.flush();
     const spilled = (result.bytesSpilled ?? 0) > 0 || joins.joinIndexes.some((one) => one.spilled);
     return { joins, result, spilled, remove };
