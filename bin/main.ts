@@ -39,6 +39,14 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     start: async (argv) => (await import('./commands/functions.ts')).functions(argv),
   },
   write: { summary: 'write N-Quads to a graph database', start: async (argv) => (await import('./commands/write.ts')).write(argv) },
+  dataset: {
+    summary: 'read, check and shorten a graph that runs keep in versions',
+    start: async (argv) => (await import('./datasets/dataset.ts')).dataset(argv),
+  },
+  diff: {
+    summary: 'print the difference between two files of statements',
+    start: async (argv) => (await import('./datasets/diff.ts')).diff(argv),
+  },
   licence: { summary: 'make or show a licence', start: async (argv) => (await import('./commands/licence.ts')).licence(argv) },
   studio: {
     summary: 'draw mappings in a browser',

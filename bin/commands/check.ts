@@ -3,7 +3,7 @@ import { readMapping } from '../../src/mapping/parse/read.ts';
 import { readMappingDocuments } from '../../src/run/prepare/load.ts';
 import { DEFAULT_BASE } from '../../src/run/request.ts';
 import { type Command, commandOf, UsageError } from '../command-line.ts';
-import { DIAGNOSTIC_FORMATS, type DiagnosticFormat, printedDiagnostics } from '../diagnostics.ts';
+import { DIAGNOSTIC_FORMATS, type DiagnosticFormat, printedDiagnostics } from '../report/diagnostics.ts';
 import { EXIT } from '../exit.ts';
 import { FUNCTION_OPTIONS, openedFunctionsOf } from '../options/functions.ts';
 import { webAccess } from '../options/inputs.ts';

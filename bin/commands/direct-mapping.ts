@@ -10,9 +10,10 @@ import { parseJdbcUrl } from '../../src/sql/jdbc/jdbc.ts';
 import { makeTemporaryDirectory } from '../../src/storage/local/directory.ts';
 import { type Command, commandOf, type Parsed, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
+import { withInterruption } from '../interruption.ts';
 import { databaseOf, LOGIN_OPTIONS, sqlLimits } from '../options/database.ts';
-import { formFor, refuseOtherEnding, STANDARD_OUTPUT } from '../options/output.ts';
-import { executeRequest, RUN, requestOf, targetOf, withInterruption } from './run.ts';
+import { formFor, refuseOtherEnding, STANDARD_OUTPUT, targetOf, whatIsLeft } from '../options/output.ts';
+import { executeRequest, RUN, requestOf } from './run.ts';
 
 const { output, format, base, 'on-error': onError, 'max-rejected': maxRejected, 'memory-mb': memory, stats } = RUN.options;
 
@@ -47,7 +48,7 @@ export const directMapping = commandOf(DIRECT_MAPPING, async (parsed) => {
   if (!parsed.has('r2rml')) formFor(targetOf(parsed), parsed.value('format'));
   else refuseOtherEnding(targetOf(parsed), 'Turtle');
   const wanted = { base: request.base ?? DEFAULT_BASE, schemas: parsed.values('schema'), tables: parsed.values('table') };
-  return withInterruption(parsed, async (signal) => {
+  return withInterruption(whatIsLeft(targetOf(parsed)), async (signal) => {
     const document = await documentOf(database, wanted, signal);
     if (parsed.has('r2rml')) return writeDocument(document, parsed);
     const directory = makeTemporaryDirectory('quadmill-direct-mapping-');

@@ -19,12 +19,12 @@ import { writeAtomically } from '../../src/storage/local/file.ts';
 import { locate } from '../../src/storage/url.ts';
 import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
+import { withInterruption } from '../interruption.ts';
 import { databaseOf, LOGIN_OPTIONS } from '../options/database.ts';
 import { INPUT_OPTIONS, inputOptionsOf, webAccess } from '../options/inputs.ts';
-import { refuseOtherEnding } from '../options/output.ts';
+import { refuseOtherEnding, targetOf, whatIsLeft } from '../options/output.ts';
 import { count, printData, printLine } from '../terminal.ts';
 import { documentOf } from './direct-mapping.ts';
-import { withInterruption } from './run.ts';
 
 const RECORDS = 1000;
 /** So much of JSON and XML is looked at. */
@@ -71,7 +71,7 @@ export const init = commandOf(INIT, async (parsed) => {
   const databases = inputs.filter((input) => jdbcUrlOf(input) !== undefined);
   if (databases.length > 0 && inputs.length > 1)
     throw new UsageError(`${databases[0]} is a database: its mapping is written alone, so call init once for each`);
-  return withInterruption(parsed, async (signal) => {
+  return withInterruption(whatIsLeft(targetOf(parsed)), async (signal) => {
     const [database] = databases;
     const { text, told, access } =
       database === undefined

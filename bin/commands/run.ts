@@ -16,24 +16,23 @@ import {
   type XmlDefaultNamespace,
 } from '../../src/run/request.ts';
 import { executeRun } from '../../src/run/run.ts';
-import { ReaderGone } from '../../src/sinks/descriptor.ts';
 import { GRAPH_HEADERS, RDF_VERSIONS, type RdfVersion, SERIALIZATIONS } from '../../src/sinks/sink.ts';
 import { formatByExtension } from '../../src/storage/input-format.ts';
 import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../command-line.ts';
-import { EXIT, failed } from '../exit.ts';
-import { interruptible } from '../interruption.ts';
+import { EXIT } from '../exit.ts';
+import { withInterruption } from '../interruption.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
 import { FUNCTION_OPTIONS, functionFilesOf } from '../options/functions.ts';
 import { INPUT_OPTIONS, inputOptionsOf, inputsOf, webAccess } from '../options/inputs.ts';
-import { formFor, openOutput, outputPathOf, refuseOverwritingInputs, STANDARD_OUTPUT } from '../options/output.ts';
+import { formFor, openOutput, refuseOverwritingInputs, targetOf, whatIsLeft } from '../options/output.ts';
 import { declaredPrefixes } from '../options/prefixes.ts';
 import { graphHeaderOf, writeGraphFiles } from '../options/property-graph.ts';
 import { TargetFiles, WITH_PREFIXES } from '../options/targets.ts';
 import { variablesOf } from '../options/variables.ts';
 import { FAIL_ON_VALUES, reasonsToFail } from '../report/fail-on.ts';
-import { peakMemoryBytes } from '../report/peak-memory.ts';
 import { RejectionLog, Rejections } from '../report/rejections.ts';
 import { printReport } from '../report/report.ts';
+import { statsOf } from '../report/stats.ts';
 import { printError, printLine, progressLine } from '../terminal.ts';
 
 const MB = 2 ** 20;
@@ -88,6 +87,11 @@ export const RUN: Command = {
       choices: RDF_VERSIONS,
       summary: 'how triples about triples are written: quoted as in RDF-star, or as triple terms and reifiers of RDF 1.2; default star',
     },
+    dataset: {
+      value: 'DIR',
+      summary:
+        'keep the graph as a dataset in DIR (a directory, or s3:// of object storage): each run makes a version of what has changed; see quadmill dataset --help',
+    },
     'no-distinct': { summary: 'do not remove duplicates: how often a statement is written also depends on memory' },
     threads: {
       value: 'N',
@@ -123,6 +127,7 @@ Exit codes: 0 done, 1 the run failed, 2 the command line or the mapping is wrong
 
   quadmill run mapping.ttl -o graph.nq
   quadmill run mapping.ttl --limit 20 --watch
+  quadmill run mapping.ttl --dataset ./people
   quadmill run mapping.ttl -i export.txt --delimiter ';' --encoding windows-1252
   curl -s https://example.com/people.json.gz | quadmill run mapping.ttl -i -
   quadmill run mapping.ttl --input people.csv=https://example.com/people-2026.csv.gz --format turtle
@@ -135,14 +140,15 @@ export const run = commandOf(RUN, async (parsed) => {
   const request = { ...requestOf(parsed, parsed.positionals, databaseOf(parsed)), functions: await functionFilesOf(parsed) };
   // Checked early, while a usage error can still be reported.
   graphHeaderOf(parsed, targetOf(parsed), formFor(targetOf(parsed), parsed.value('format')).format);
-  return withInterruption(parsed, async (signal) => {
+  if (parsed.has('dataset')) return (await import('../datasets/run.ts')).runIntoDataset(request, parsed);
+  return withInterruption(whatIsLeft(targetOf(parsed)), async (signal) => {
     await refuseOverwritingInputs(targetOf(parsed), [...request.mappings, ...request.inputs.map(({ url }) => url)]);
     return executeRequest(request, parsed, signal);
   });
 });
 
 /** Options of what a run writes: with --watch it writes changes alone. */
-const OUTPUT_OPTIONS = ['output', 'format', 'property-graph', 'stats'] as const;
+const OUTPUT_OPTIONS = ['output', 'format', 'property-graph', 'stats', 'dataset'] as const;
 
 /** @throws UsageError */
 async function startWatching(parsed: Parsed): Promise<number> {
@@ -165,21 +171,6 @@ function checkMappings(mappings: readonly string[]): void {
   if (input === undefined) return;
   const mapping = mappings.find((url) => url !== input) ?? 'mapping.ttl';
   throw new UsageError(`${input} is an input by its name, but is given as a mapping: write quadmill run ${mapping} --input ${input}`);
-}
-
-/** Runs `work` until SIGINT or SIGTERM, and prints how it failed; resolves to the exit code. */
-export async function withInterruption(parsed: Parsed, work: (signal: AbortSignal) => Promise<number>): Promise<number> {
-  const interruption = interruptible();
-  try {
-    return await work(interruption.signal);
-  } catch (error) {
-    if (error instanceof ReaderGone) return EXIT.brokenPipe;
-    if (!interruption.signal.aborted) return failed(error);
-    printError(`interrupted; ${targetOf(parsed) === STANDARD_OUTPUT ? 'the output is incomplete' : 'nothing was written'}`);
-    return EXIT.interrupted;
-  } finally {
-    interruption.end();
-  }
 }
 
 /**
@@ -225,9 +216,6 @@ export async function executeRequest(request: RunRequest, parsed: Parsed, signal
   for (const reason of reasons) printError(reason);
   return reasons.length === 0 ? EXIT.done : EXIT.incomplete;
 }
-
-/** The path of the output, or `-`. @throws UsageError */
-export const targetOf = (parsed: Parsed): string => outputPathOf(parsed.value('output') ?? STANDARD_OUTPUT);
 
 /** Threads that a run has without being told. */
 const MOST_THREADS = 4;
@@ -289,21 +277,4 @@ function baseOf(base: string | undefined): string | undefined {
   if (base !== undefined && (!URL.canParse(base) || findNotInIri(base) >= 0))
     throw new UsageError(`--base is '${base}', expected is an absolute IRI`);
   return base;
-}
-
-/** Seconds and CPU time count from the start of the process. */
-function statsOf(report: RunReport): Readonly<Record<string, number>> {
-  const { userCPUTime, systemCPUTime } = process.resourceUsage();
-  return {
-    records: report.records,
-    quads: report.quads,
-    rejected: report.rejected,
-    bytesRead: report.bytesRead,
-    bytesWritten: report.bytesWritten,
-    seconds: performance.now() / 1000,
-    cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,
-    userSeconds: userCPUTime / 1e6,
-    systemSeconds: systemCPUTime / 1e6,
-    peakMemoryBytes: peakMemoryBytes(),
-  };
 }

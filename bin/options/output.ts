@@ -11,7 +11,7 @@ import { FORMAT_EXTENSION, type QuadSink, SERIALIZATIONS, type Serialization } f
 import { openStreamSink } from '../../src/sinks/stream.ts';
 import { type Compression, compressionByName, withoutCompression } from '../../src/storage/compression.ts';
 import { locate } from '../../src/storage/url.ts';
-import { UsageError } from '../command-line.ts';
+import { type Parsed, UsageError } from '../command-line.ts';
 
 export interface Output {
   readonly sink: QuadSink;
@@ -83,6 +83,12 @@ export function outputPathOf(target: string): string {
     `--output is ${redact(target)}, which is no file of this machine: write a file and copy it, or let quadmill serve write to OUTPUT_DIR_URL=s3://…`,
   );
 }
+
+/** The path of `-o`, or `-`. @throws UsageError */
+export const targetOf = (parsed: Parsed): string => outputPathOf(parsed.value('output') ?? STANDARD_OUTPUT);
+
+/** What an interrupted command leaves of its output. */
+export const whatIsLeft = (target: string): string => (target === STANDARD_OUTPUT ? 'the output is incomplete' : 'nothing was written');
 
 /** Refuses a file for a mapping whose ending names something else. @throws UsageError */
 export function refuseOtherEnding(target: string, language: 'Turtle' | 'YARRRML'): void {

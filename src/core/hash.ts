@@ -112,6 +112,14 @@ function scramble(word: number): number {
   return w ^ (w >>> 16);
 }
 
+/** Sets `h1…h4` to a hash that was made before. */
+export function setHash(word1: number, word2: number, word3: number, word4: number): void {
+  h1 = word1;
+  h2 = word2;
+  h3 = word3;
+  h4 = word4;
+}
+
 /** Hashes two texts as one into `h1…h4`. */
 export function hashPair(first: string, second: string, seed: number): void {
   hash(first, seed);

@@ -237,6 +237,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/config/run-defaults.ts',
     ],
   },
+  'src/datasets': {
+    purpose: 'Graphs that are kept in versions: what runs change, the files of versions, and the state that finds changes.',
+    uses: ['src/core', 'src/nquads', 'src/plan/algebra.ts', 'src/run', 'src/sinks', 'src/storage'],
+  },
   'src/explain': {
     purpose: 'Which rules of a mapping can make a statement, and which records do.',
     uses: ['src/core', 'src/mapping', 'src/nquads', 'src/plan', 'src/run'],
@@ -408,6 +412,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     folders: {
       build: 'steps of the build: the files that the command line starts from',
       commands: 'one file for each command',
+      datasets: 'the commands that make and read datasets',
       options: 'options that several commands share',
       report: 'what is told after a run: rejected records, empty triples maps, memory',
       watch: 'running again when files change',
@@ -419,6 +424,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/core',
       'src/config',
       'src/custom-functions',
+      'src/datasets',
       'src/explain',
       'src/functions',
       'src/infer',

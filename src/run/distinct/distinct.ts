@@ -13,7 +13,7 @@
  * share one memory budget. When it is used up they are frozen: a statement that they do not contain is *undecided* and goes to the `spill`.
  */
 
-import { h1, h2, h3, h4, hash, hashPair, mixIn } from '../../core/hash.ts';
+import { h1, h2, h3, h4, hash, hashPair, mixIn, setHash } from '../../core/hash.ts';
 import { Ascent } from './ascent.ts';
 
 /** The memory in bytes that all tables of a run may use together. */
@@ -333,6 +333,12 @@ export class HashSet extends KeyTable implements StatementSet {
   /** Adds two texts as one key. */
   addPair(first: string, second: string): Verdict {
     hashPair(first, second, this.seed);
+    return this.addHashed();
+  }
+
+  /** Adds a text by the four words of its hash, which another copy of the hash's module may have made. */
+  addWords(word1: number, word2: number, word3: number, word4: number): Verdict {
+    setHash(word1, word2, word3, word4);
     return this.addHashed();
   }
 

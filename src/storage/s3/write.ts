@@ -139,9 +139,10 @@ export async function uploadFile(at: S3Location, access: S3Access, path: string)
  * Writes a text in one request.
  *
  * @param mediaType of the object
- * @throws Fault sink/failed, config/invalid
+ * @param isNew whether the object must not exist
+ * @throws Fault sink/failed, config/invalid; run/lost — `isNew`, and it exists
  */
-export async function putText(at: S3Location, access: S3Access, text: string, mediaType: string): Promise<void> {
+export async function putText(at: S3Location, access: S3Access, text: string, mediaType: string, isNew = false): Promise<void> {
   const body = Buffer.from(text);
   try {
     await s3Client(access).send(
@@ -152,10 +153,12 @@ export async function putText(at: S3Location, access: S3Access, text: string, me
         ContentLength: body.length,
         ContentMD5: createHash('md5').update(body).digest('base64'),
         ContentType: mediaType,
+        ...(isNew ? { IfNoneMatch: '*' } : {}),
         ...encryptionOf(access),
       }),
     );
   } catch (error) {
+    if (isNew && statusOf(error) === 412) throw new Fault('run/lost', `Another process has written ${urlOf(at)}`, { hint: 'Run again' });
     throw failed(at, access, error);
   }
 }

@@ -1,10 +1,10 @@
 /** Diagnostics as text for people, as JSON for programs, and as SARIF for code scanning services. */
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { VERSION } from '../src/config/version.ts';
-import { DIAGNOSTIC_CODES } from '../src/mapping/model/codes.ts';
-import { formatDiagnostic } from '../src/mapping/model/diagnostics.ts';
-import type { Diagnostic } from '../src/mapping/model/model.ts';
+import { VERSION } from '../../src/config/version.ts';
+import { DIAGNOSTIC_CODES } from '../../src/mapping/model/codes.ts';
+import { formatDiagnostic } from '../../src/mapping/model/diagnostics.ts';
+import type { Diagnostic } from '../../src/mapping/model/model.ts';
 
 export const DIAGNOSTIC_FORMATS = ['text', 'json', 'sarif'] as const;
 export type DiagnosticFormat = (typeof DIAGNOSTIC_FORMATS)[number];

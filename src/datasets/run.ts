@@ -1,0 +1,394 @@
+/** A run that makes a version of a dataset: what the inputs say now, against what they said. */
+
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { Fault } from '../core/fault.ts';
+import { redact } from '../core/redact.ts';
+import type { Execution } from '../plan/algebra.ts';
+import { prepareWithDeadline } from '../run/prepare/deadline.ts';
+import type { PreparedRun } from '../run/prepare/prepare.ts';
+import type { RunHooks, RunReport, RunRequest } from '../run/request.ts';
+import { executeRun } from '../run/run.ts';
+import { openFileSink } from '../sinks/file.ts';
+import type { PartFile, QuadSink } from '../sinks/sink.ts';
+import { makeDirectory } from '../storage/local/directory.ts';
+import { lockDirectory } from '../storage/local/directory-lock.ts';
+import { probeInput } from '../storage/open.ts';
+import type { Folding } from './changes.ts';
+import { type ChangeSink, compareGraphs } from './compare.ts';
+import { Dataset, fileName, jsonText } from './dataset.ts';
+import type { DatasetFiles } from './files.ts';
+import {
+  type Counts,
+  DESCRIPTION,
+  type FileKind,
+  type Manifest,
+  manifestName,
+  VERSIONS,
+  type VersionFile,
+  type VersionInput,
+  type VersionRunOptions,
+} from './manifest.ts';
+import { newSeed, removeStates, type Seen, type State, StateDraft, stateOf, TEMPORARY } from './state.ts';
+
+export interface DatasetPlace {
+  readonly files: DatasetFiles;
+  /** Absolute path; created if missing. */
+  readonly stateDirectory: string;
+  /** For a new dataset; undefined: as its address says. */
+  readonly name?: string | undefined;
+}
+
+export interface DatasetReport extends Counts {
+  readonly name: string;
+  /** The newest version. */
+  readonly version: number;
+  /** That before the run; equal to `version` if nothing has changed. */
+  readonly previousVersion: number;
+  /** Of the new version; undefined: nothing has changed. */
+  readonly manifest: Manifest | undefined;
+  /** `quads` is the size of the graph; undefined: no input has changed since the last version, so nothing was read. */
+  readonly report: RunReport | undefined;
+}
+
+/** Files of the whole graph, beside the dataset. The caller commits or aborts them. */
+export interface WholeOutputs {
+  /** Called for each logical target of the mapping before records are read. */
+  readonly openTarget?: NonNullable<RunHooks['openTarget']>;
+  /** undefined: the graph is not written. @param target path of a logical target; undefined: the output of the run */
+  of(target: string | undefined): Pick<QuadSink, 'write'> | undefined;
+}
+
+const NO_OUTPUTS: WholeOutputs = { of: () => undefined };
+
+/** An input that changed so recently that a later change could leave its time as it is. */
+const YOUNG_MS = 2000;
+
+/**
+ * Runs a mapping, and makes a version of the dataset if the graph is another one than before.
+ *
+ * The version exists when its manifest does. A run that ends at any moment before leaves the dataset as it was.
+ *
+ * @param outputs undefined: the dataset alone is written
+ * @throws Fault request/invalid — a preview, or a directory that is something else; service/unavailable — another process runs it; those of `executeRun`
+ */
+export async function runDataset(
+  place: DatasetPlace,
+  request: RunRequest,
+  hooks: RunHooks,
+  outputs: WholeOutputs = NO_OUTPUTS,
+): Promise<DatasetReport> {
+  if (request.firstRecords !== undefined)
+    throw new Fault('request/invalid', 'A preview reads some of the records, so it makes no version of a dataset', {
+      hint: 'Leave out --limit',
+    });
+  const lock = await lockDataset(place);
+  try {
+    return await new VersionRun(place, request, hooks, outputs).execute();
+  } finally {
+    await lock.release();
+  }
+}
+
+/** @throws Fault service/unavailable — another process writes the dataset */
+export async function lockDataset({ stateDirectory, files }: DatasetPlace): Promise<{ release(): Promise<void> }> {
+  makeDirectory(stateDirectory, 0o700);
+  return lockDirectory(stateDirectory, { what: 'state', hint: `Another run writes the dataset ${files.url}: wait until it has ended` });
+}
+
+class VersionRun {
+  readonly #place: DatasetPlace;
+  readonly #request: RunRequest;
+  readonly #hooks: RunHooks;
+  readonly #outputs: WholeOutputs;
+  readonly #folding: Folding;
+  readonly #startedAt = new Date();
+
+  constructor(place: DatasetPlace, request: RunRequest, hooks: RunHooks, outputs: WholeOutputs) {
+    this.#place = place;
+    // A comparison finds equal statements, so the run need not look for them.
+    this.#request = { ...request, distinct: false, rowsPerPart: undefined, memoryBudgetBytes: request.memoryBudgetBytes / 2 };
+    this.#hooks = hooks;
+    this.#outputs = outputs;
+    this.#folding = { directory: join(place.stateDirectory, TEMPORARY, 'lines'), memoryBudgetBytes: this.#request.memoryBudgetBytes };
+  }
+
+  async execute(): Promise<DatasetReport> {
+    const { files, stateDirectory, name } = this.#place;
+    await rm(join(stateDirectory, TEMPORARY), { recursive: true, force: true });
+    const dataset = (await Dataset.find(files)) ?? (await Dataset.create(files, name));
+    await removeRemains(dataset);
+    const state = await stateOf(dataset, stateDirectory, this.#folding);
+    const draft = new StateDraft(stateDirectory, state?.record.seed ?? newSeed(), this.#request.memoryBudgetBytes);
+    try {
+      const { prepared, inputs } = await this.#prepare();
+      const seen: Seen = { digest: prepared.digest, run: runOptions(this.#request), inputs };
+      if (state !== undefined && this.#isUnchanged(state.record.seen, prepared, seen)) {
+        await prepared.close();
+        return await this.#unchanged(dataset, state);
+      }
+      const report = await this.#map(draft, prepared);
+      // The graph of a target that the mapping has no more is empty.
+      for (const target of await targetsWithStatements(dataset)) draft.writer(target);
+      await draft.finish();
+      const made = await this.#compare(dataset, state, draft);
+      return await this.#publish(dataset, draft, made, report, seen);
+    } catch (error) {
+      await draft.abort();
+      throw error;
+    } finally {
+      await rm(join(stateDirectory, TEMPORARY), { recursive: true, force: true });
+    }
+  }
+
+  async #prepare(): Promise<{ readonly prepared: PreparedRun; readonly inputs: readonly VersionInput[] }> {
+    let inputs: readonly VersionInput[] = [];
+    const located = async (urls: readonly string[]): Promise<void> => {
+      inputs = await this.#inputsOf(urls);
+      await this.#hooks.located?.(urls);
+    };
+    return { prepared: await prepareWithDeadline(this.#request, { ...this.#hooks, located }), inputs };
+  }
+
+  /**
+   * **Claim.** The graph is that of the newest version. **Proof.** It has been made by the same mapping, functions and options, of inputs that have not
+   * changed since, and no term is made by chance or of the time. A database has no state that would say so.
+   */
+  #isUnchanged(last: Seen | undefined, { databases, plan }: PreparedRun, seen: Seen): boolean {
+    if (last === undefined || databases !== undefined || callsChance(plan, new Set())) return false;
+    return seen.inputs.every(({ state }) => state !== undefined) && isDeepStrictEqual(seen, last);
+  }
+
+  async #unchanged(dataset: Dataset, state: State): Promise<DatasetReport> {
+    const { name } = dataset.description;
+    const last = await dataset.manifest(dataset.current);
+    for (const target of [undefined, ...state.record.targets]) {
+      const whole = this.#outputs.of(target);
+      if (whole !== undefined) for await (const lines of dataset.graph(dataset.current, target, this.#folding)) await whole.write(lines);
+    }
+    const counts = { added: 0, removed: 0, statements: last.statements };
+    return { name, version: dataset.current, previousVersion: dataset.current, ...counts, manifest: undefined, report: undefined };
+  }
+
+  /** Maps into the draft. Statements may be made several times: the comparison finds them. */
+  async #map(draft: StateDraft, prepared: PreparedRun): Promise<RunReport> {
+    const main = draft.writer(undefined);
+    const sink: QuadSink = {
+      write: (lines) => main.write(lines),
+      writeBytes: (buffers) => main.writeBytes(buffers),
+      commit: async () => [],
+      abort: async () => undefined,
+    };
+    const openTarget: RunHooks['openTarget'] = async (target) => {
+      await this.#outputs.openTarget?.(target);
+      return draft.writer(target.path);
+    };
+    const report = await executeRun(this.#request, sink, { ...this.#hooks, openTarget }, prepared);
+    if (this.#hooks.signal?.aborted) throw new Fault('run/cancelled', 'The run was cancelled');
+    return report;
+  }
+
+  async #inputsOf(urls: readonly string[]): Promise<readonly VersionInput[]> {
+    const { workingDirectory, reach, web } = this.#request;
+    const now = Date.now();
+    return Promise.all(
+      [...new Set(urls)].map(async (url): Promise<VersionInput> => {
+        const found = await probeInput(url, { workingDirectory, reach, web, s3: web.s3 }).catch(() => undefined);
+        const isYoung = now - Number(found?.version.split(' ')[1] ?? 0) < YOUNG_MS;
+        return {
+          url: redact(url),
+          ...(found === undefined ? {} : { bytes: found.sizeBytes, ...(isYoung ? {} : { state: found.version }) }),
+        };
+      }),
+    );
+  }
+
+  async #compare(dataset: Dataset, state: State | undefined, draft: StateDraft): Promise<readonly OutputChanges[]> {
+    const { stateDirectory } = this.#place;
+    const directory = join(stateDirectory, TEMPORARY, 'changes');
+    const version = dataset.current + 1;
+    const mark = this.#place.files.directory === undefined ? `-${this.#request.runId.slice(-8)}` : '';
+    const made: OutputChanges[] = [];
+    for (const [number, target] of [undefined, ...draft.targets].entries()) {
+      const before = state?.open(target);
+      const after = draft.open(target);
+      const changes = new OutputChanges(target, directory, (kind) => fileName(version, mark, kind, number));
+      const whole = this.#outputs.of(target);
+      try {
+        await compareGraphs(before, after, changes.sink(whole), { ...this.#folding, signal: this.#hooks.signal });
+        await changes.finish();
+      } finally {
+        before?.close();
+        after.close();
+      }
+      made.push(changes);
+    }
+    return made;
+  }
+
+  async #publish(
+    dataset: Dataset,
+    draft: StateDraft,
+    made: readonly OutputChanges[],
+    report: RunReport,
+    seen: Seen,
+  ): Promise<DatasetReport> {
+    const { files, stateDirectory } = this.#place;
+    const { runId } = this.#request;
+    const previous = dataset.current;
+    const last = previous === 0 ? undefined : await dataset.manifest(previous);
+    const sizeBefore = (target: string | undefined): number =>
+      (target === undefined ? last?.statements : last?.targets?.[target]?.statements) ?? 0;
+    const countsOf = ({ target, added, removed }: OutputChanges): Counts => ({
+      added,
+      removed,
+      statements: sizeBefore(target) + added - removed,
+    });
+    const [main] = made as readonly [OutputChanges];
+    const { name } = dataset.description;
+    const counts = countsOf(main);
+    const isSame = last !== undefined && made.every(({ added, removed }) => added + removed === 0);
+    if (isSame) {
+      await removeStates(stateDirectory, await draft.complete(dataset, previous, last.runId, seen));
+      return {
+        name,
+        version: previous,
+        previousVersion: previous,
+        ...counts,
+        manifest: undefined,
+        report: { ...report, quads: counts.statements },
+      };
+    }
+    const version = previous + 1;
+    const targets = made.slice(1).map((one): [string, Counts] => [one.target as string, countsOf(one)]);
+    const manifest: Manifest = {
+      version,
+      previous,
+      runId,
+      startedAt: this.#startedAt.toISOString(),
+      endedAt: new Date().toISOString(),
+      mappings: report.mappings.map(({ url, sha256 }) => ({ url: redact(url), sha256 })),
+      ...seen,
+      records: report.records,
+      rejected: report.rejected,
+      ...counts,
+      files: made.flatMap((one) => one.files),
+      ...(targets.length === 0 ? {} : { targets: Object.fromEntries(targets) }),
+    };
+    const state = await draft.complete(dataset, version, runId, seen);
+    for (const one of made) for (const file of one.files) await files.publish(`${VERSIONS}/${file.name}`, one.pathOf(file));
+    await files.write(manifestName(version), jsonText(manifest), true);
+    await files.write(DESCRIPTION, jsonText({ ...dataset.description, currentVersion: version }));
+    await removeStates(stateDirectory, state);
+    return { name, version, previousVersion: previous, ...counts, manifest, report: { ...report, quads: counts.statements } };
+  }
+}
+
+/** Whether a plan calls a function that gives values by chance or of the time. */
+function callsChance(value: unknown, seen: Set<object>): boolean {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return false;
+  seen.add(value);
+  if ((value as Partial<Execution>).deterministic === false) return true;
+  return Object.values(value).some((part) => callsChance(part, seen));
+}
+
+async function targetsWithStatements(dataset: Dataset): Promise<readonly string[]> {
+  if (dataset.current === 0) return [];
+  const { targets = {} } = await dataset.manifest(dataset.current);
+  return Object.entries(targets).flatMap(([target, { statements }]) => (statements > 0 ? [target] : []));
+}
+
+/** The files of a version that a killed run has left. */
+async function removeRemains(dataset: Dataset): Promise<void> {
+  const { files, current } = dataset;
+  // Those of another process may be on their way: in object storage each run has its own names.
+  if (files.directory === undefined) return;
+  const later = (await files.list(VERSIONS)).filter((name) => Number(/^\d+/.exec(name)?.[0] ?? 0) > current || name.startsWith('.'));
+  await files.remove(later.map((name) => `${VERSIONS}/${name}`));
+  if (dataset.description.currentVersion !== current)
+    await files.write(DESCRIPTION, jsonText({ ...dataset.description, currentVersion: current }));
+}
+
+/** What the statements of a run depend on, beside the content of mapping and inputs. */
+function runOptions(request: RunRequest): VersionRunOptions {
+  const { mappings, inputs, workingDirectory, base, onError, datatypeCheck, rdf, xmlDefaultNamespace, inputOptions } = request;
+  const { boundOnly, validOnly, functions, database } = request;
+  const options: VersionRunOptions = {
+    mappings: mappings.map(redact),
+    inputs: inputs.map(({ name, url }) => ({ name, url: redact(url) })),
+    workingDirectory,
+    base,
+    onError,
+    datatypeCheck,
+    rdf,
+    xmlDefaultNamespace,
+    inputOptions,
+    boundOnly,
+    validOnly,
+    functions,
+    ...(database === undefined ? {} : { jdbcUrl: redact(database.jdbcUrl) }),
+    ...(database?.user === undefined ? {} : { user: database.user }),
+  };
+  // As it is read from the manifest: without what is undefined.
+  return JSON.parse(JSON.stringify(options)) as VersionRunOptions;
+}
+
+/** The files of what a run changes in an output. */
+class OutputChanges {
+  readonly target: string | undefined;
+  added = 0;
+  removed = 0;
+  readonly files: VersionFile[] = [];
+  readonly #directory: string;
+  readonly #nameOf: (kind: FileKind) => string;
+  readonly #sinks = new Map<FileKind, QuadSink>();
+
+  constructor(target: string | undefined, directory: string, nameOf: (kind: FileKind) => string) {
+    this.target = target;
+    this.#directory = directory;
+    this.#nameOf = nameOf;
+  }
+
+  /** @param whole takes every statement of the new graph */
+  sink(whole: Pick<QuadSink, 'write'> | undefined): ChangeSink {
+    return {
+      added: (lines) => {
+        this.added += lines.length;
+        return this.#write('added', lines);
+      },
+      removed: (lines) => {
+        this.removed += lines.length;
+        return this.#write('removed', lines);
+      },
+      kept: (lines) => this.#write('kept', lines),
+      ...(whole === undefined ? {} : { whole: async (lines: readonly string[]) => whole.write(lines.join('')) }),
+    };
+  }
+
+  async #write(kind: FileKind, lines: readonly string[]): Promise<void> {
+    let sink = this.#sinks.get(kind);
+    if (sink === undefined) {
+      sink = await openFileSink({
+        directory: this.#directory,
+        name: this.#nameOf(kind),
+        attempt: 1,
+        format: 'nquads',
+        compression: 'gzip',
+      });
+      this.#sinks.set(kind, sink);
+    }
+    await sink.write(lines.join(''));
+  }
+
+  async finish(): Promise<void> {
+    for (const [kind, sink] of this.#sinks) {
+      const [{ bytes, sha256 }] = (await sink.commit()) as readonly [PartFile];
+      this.files.push({ name: this.#nameOf(kind), kind, ...(this.target === undefined ? {} : { target: this.target }), bytes, sha256 });
+    }
+  }
+
+  pathOf({ name }: VersionFile): string {
+    return join(this.#directory, name);
+  }
+}

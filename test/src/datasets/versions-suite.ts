@@ -1,0 +1,218 @@
+/**
+ * Datasets of random mappings over random tables that are edited: after each version its graph is what a plain run makes, its changes are those
+ * between the two graphs, and nothing else. Versions are made in memory, without memory and in threads.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Fault } from '../../../src/core/fault.ts';
+import { fromBytes } from '../../../src/core/text.ts';
+import type { ChangedLines } from '../../../src/datasets/changes.ts';
+import { Dataset } from '../../../src/datasets/dataset.ts';
+import { openFiles } from '../../../src/datasets/files.ts';
+import { removeVersions } from '../../../src/datasets/retention.ts';
+import { type DatasetReport, runDataset } from '../../../src/datasets/run.ts';
+import { USUAL_S3_ACCESS } from '../../../src/storage/s3-access.ts';
+import { Random } from '../../support/random.ts';
+import { plainLabels } from '../../support/read-rdf.ts';
+import { mappingOf, textOf, viewOf } from '../run/random/combined/mapping.ts';
+import { type Changes, linesOf, requestOf, withoutLabels } from '../run/random/engine.ts';
+import {
+  COLUMNS,
+  changesOf,
+  type Databases,
+  FORMATS,
+  openDatabases,
+  type Row,
+  rowsOf,
+  TABLES,
+  type Tables,
+} from '../run/random/formats.ts';
+
+const MOST_LINES = 1000;
+
+/** How a version is made. */
+const WAYS: readonly Partial<Changes>[] = [
+  {},
+  { memoryBudgetBytes: 0, keyBytes: 0 },
+  { threads: 2, threadBytes: 300, keyBytes: 0 },
+  { threads: 3, threadBytes: 200, keyBytes: 0, memoryBudgetBytes: 0 },
+];
+
+/** @param versions of each dataset */
+export function datasetsOfVersions(seeds: readonly number[], versions: number): void {
+  describe('versions of datasets', () => {
+    let directory: string;
+    let databases: Databases;
+    beforeAll(async () => {
+      directory = mkdtempSync(join(tmpdir(), 'quadmill-datasets-'));
+      databases = await openDatabases();
+    }, 120_000);
+    afterAll(async () => {
+      await databases?.close();
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    const counts = { versions: 0, same: 0, added: 0, removed: 0, faults: 0, targets: 0 };
+
+    test.each(seeds)('seed %d', async (seed) => {
+      const random = new Random(seed);
+      const place = join(directory, String(seed));
+      mkdirSync(place);
+      const database = databases.formats[seed % databases.formats.length];
+      const choices = database === undefined || random.chance(0.7) ? FORMATS : [database, ...FORMATS];
+      const formats = { one: random.pick(choices), two: random.pick(choices) };
+      const alone = random.chance(0.3);
+      let mapping = textOf(mappingOf(random, viewOf(random, alone), formats, alone));
+      let tables: Tables = { one: rowsOf(random, 0, 12), two: rowsOf(random, 0, 12) };
+      const changes: Changes = {
+        onError: 'skip',
+        maxRejected: 1e9,
+        mappings: [join(place, 'mapping.ttl')],
+        workingDirectory: place,
+        ...changesOf(Object.values(formats)),
+      };
+      const files = openFiles(join(place, 'dataset'), place, USUAL_S3_ACCESS);
+      const folding = { directory: join(place, 'folding'), memoryBudgetBytes: random.chance(0.5) ? 0 : 2 ** 24 };
+      const graphs: (readonly string[])[] = [[]];
+      let last = 0;
+      for (let step = 0; step < versions; step++) {
+        if (step > 0) tables = edited(random, tables);
+        if (step > 0 && random.chance(0.15)) mapping = textOf(mappingOf(random, viewOf(random, alone), formats, alone));
+        for (const table of TABLES) await formats[table].write(place, table, COLUMNS, tables[table]);
+        writeFileSync(join(place, 'mapping.ttl'), mapping);
+        const expected = await linesOf(changes).catch((error: unknown) => error as Error);
+        if (!(expected instanceof Error) && expected.length > MOST_LINES) return;
+        const run = async (): Promise<DatasetReport> =>
+          runDataset(
+            { files, stateDirectory: join(place, 'dataset', 'state') },
+            { ...requestOf({ ...changes, ...random.pick(WAYS) }, join(place, 'spill')), runId: `run-${step}` },
+            {},
+          );
+        if (expected instanceof Error) {
+          counts.faults++;
+          if (!(expected instanceof Fault)) throw expected;
+          await expect(run()).rejects.toMatchObject({ code: expected.code });
+          continue;
+        }
+        const made = await run();
+        const dataset = await Dataset.open(files);
+        expect([made.previousVersion, dataset.current]).toEqual([last, made.version]);
+        const targets = Object.keys(made.version === 0 ? {} : ((await dataset.manifest(made.version)).targets ?? {}));
+        if (targets.length > 0) counts.targets++;
+        const outputs = [undefined, ...targets];
+        const graph = await marked(outputs, (target) => textsOf(dataset.graph(made.version, target, folding)));
+        expect(withoutLabels(graph)).toEqual(withoutLabels(expected));
+        expect(new Set(graph).size).toBe(graph.length);
+        const before = graphs[last] as readonly string[];
+        if (made.version === last) {
+          counts.same++;
+          expect(graph.toSorted()).toEqual(before.toSorted());
+          continue;
+        }
+        counts.versions++;
+        expect(made.version).toBe(last + 1);
+        graphs[made.version] = graph;
+        const [added, removed] = await changedIn(dataset, last, outputs, folding);
+        expectChanges(before, graph, added, removed);
+        counts.added += added.length;
+        counts.removed += removed.length;
+        const since = random.between(0, made.version);
+        const [netAdded, netRemoved] = await changedIn(dataset, since, outputs, folding);
+        expectChanges(graphs[since] as readonly string[], graph, netAdded, netRemoved);
+        last = made.version;
+      }
+      if (last > 2) {
+        const { base } = await removeVersions({ files, stateDirectory: join(place, 'dataset', 'state') }, 2, folding);
+        const dataset = await Dataset.open(files);
+        expect(dataset.versions).toEqual([last - 1, last]);
+        const targets = Object.keys((await dataset.manifest(base)).targets ?? {});
+        const graph = await marked([undefined, ...targets], (target) => textsOf(dataset.graph(base, target, folding)));
+        expect(graph.toSorted()).toEqual((graphs[base] as readonly string[]).toSorted());
+      }
+      // What is temporary is gone.
+      expect(readdirSync(join(place, 'dataset', 'state')).filter((name) => !/^\d+-/.test(name))).toEqual([]);
+    });
+
+    test('are of all kinds', () => {
+      if (seeds.length < 20) return;
+      const { same, added, removed, targets } = counts;
+      expect(counts.versions).toBeGreaterThan(seeds.length);
+      for (const many of [same, targets]) expect(many).toBeGreaterThan(seeds.length / 20);
+      for (const many of [added, removed]) expect(many).toBeGreaterThan(seeds.length * 5);
+    });
+  });
+}
+
+function expectChanges(before: readonly string[], after: readonly string[], added: readonly string[], removed: readonly string[]): void {
+  const [old, fresh] = [new Set(before), new Set(after)];
+  expect(added.toSorted()).toEqual(after.filter((line) => !old.has(line)).toSorted());
+  expect(removed.toSorted()).toEqual(before.filter((line) => !fresh.has(line)).toSorted());
+}
+
+/** Change, delete, insert, duplicate and reorder rows, empty a table, swap both. */
+function edited(random: Random, tables: Tables): Tables {
+  const edit = (rows: readonly Row[]): readonly Row[] => {
+    const of = [...rows];
+    const at = of.length === 0 ? 0 : random.between(0, of.length - 1);
+    switch (random.between(0, 7)) {
+      case 0:
+        return of.toSpliced(at, 1);
+      case 1:
+        return of.toSpliced(at, 0, ...rowsOf(random, 1, 3));
+      case 2:
+        return of.length === 0 ? of : [...of, of[at] as Row];
+      case 3:
+        return random.shuffle(of);
+      case 4:
+        return of.length === 0 ? of : of.with(at, rowsOf(random, 1, 1)[0] as Row);
+      case 5:
+        return random.chance(0.2) ? [] : of;
+      default:
+        return of;
+    }
+  };
+  if (random.chance(0.05)) return { one: tables.two, two: tables.one };
+  return { one: edit(tables.one), two: edit(tables.two) };
+}
+
+async function textsOf(pieces: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const piece of pieces) text += piece;
+  return text;
+}
+
+/** Lines as `linesOf` gives them: those of a target have its path in front. */
+async function marked(
+  outputs: readonly (string | undefined)[],
+  textOf: (target: string | undefined) => Promise<string>,
+): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const target of outputs) {
+    const mark = target === undefined ? '' : `${target} `;
+    const text = await textOf(target);
+    lines.push(
+      ...text
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => mark + plainLabels(fromBytes(line))),
+    );
+  }
+  return lines;
+}
+
+async function changedIn(
+  dataset: Dataset,
+  since: number,
+  outputs: readonly (string | undefined)[],
+  folding: { readonly directory: string; readonly memoryBudgetBytes: number },
+): Promise<readonly [added: readonly string[], removed: readonly string[]]> {
+  const of = (kind: ChangedLines['kind']) =>
+    marked(outputs, async (target) => {
+      let text = '';
+      for await (const changed of dataset.changes(since, target, folding)) if (changed.kind === kind) text += changed.lines;
+      return text;
+    });
+  return [await of('added'), await of('removed')];
+}
