@@ -3,10 +3,10 @@ import { readMapping } from '../../src/mapping/parse/read.ts';
 import { readMappingDocuments } from '../../src/run/prepare/load.ts';
 import { DEFAULT_BASE } from '../../src/run/request.ts';
 import { type Command, commandOf, UsageError } from '../command-line.ts';
-import { DIAGNOSTIC_FORMATS, type DiagnosticFormat, printedDiagnostics } from '../report/diagnostics.ts';
 import { EXIT } from '../exit.ts';
 import { FUNCTION_OPTIONS, openedFunctionsOf } from '../options/functions.ts';
 import { webAccess } from '../options/inputs.ts';
+import { DIAGNOSTIC_FORMATS, type DiagnosticFormat, printedDiagnostics } from '../report/diagnostics.ts';
 import { printData } from '../terminal.ts';
 
 const CHECK: Command = {
