@@ -11,7 +11,7 @@ import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '../core/fault.ts';
-import { h1, h2, h3, h4, hash } from '../core/hash.ts';
+import { h1, h2, h3, h4, hashBytes } from '../core/hash.ts';
 import { subjectAt } from '../nquads/terms.ts';
 import { HashSet, KNOWN, type MemoryBudget } from '../run/distinct/distinct.ts';
 import { DescriptorWriter, writeFault } from '../sinks/descriptor.ts';
@@ -25,6 +25,7 @@ export const ENTRY_BYTES = ENTRY_WORDS * 4;
 const BUFFER_ENTRIES = 512;
 /** A longer run of lines with one subject is several blocks. */
 const MAX_BLOCK_CHARACTERS = 1 << 20;
+const FIRST_BYTES = 1 << 20;
 const HEADER_BYTES = PARTITIONS * 8;
 const WORD = 2 ** 32;
 const READ_ENTRIES = 1 << 13;
@@ -41,11 +42,16 @@ export class GraphLogWriter {
   readonly #descriptor: number;
   readonly #log: DescriptorWriter;
   readonly #buffers: Uint32Array[] = [];
-  readonly #used: number[] = new Array(PARTITIONS).fill(0);
+  /** Number of entries in each of them. */
+  readonly #entries: number[] = new Array(PARTITIONS).fill(0);
   readonly #counts: number[] = new Array(PARTITIONS).fill(0);
   /** Of a partition that did not fit into its buffer. */
   readonly #files: (number | undefined)[] = new Array(PARTITIONS).fill(undefined);
   #position = 0;
+  /** Text that is not in the log yet. */
+  #bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #view = new DataView(this.#bytes.buffer);
+  #used = 0;
 
   /**
    * @param directory created if missing
@@ -69,21 +75,11 @@ export class GraphLogWriter {
 
   /** Adds complete lines of N-Quads, as a one-byte string. */
   write(lines: string): void | Promise<void> {
-    let text = '';
-    let from = 0;
-    let at = 0;
-    while (at < lines.length) {
-      const subject = subjectAt(lines, at);
-      const before = `${subject} `;
-      let end = lines.indexOf('\n', at) + 1;
-      while (end < lines.length && end - at < MAX_BLOCK_CHARACTERS && lines.startsWith(before, end)) end = lines.indexOf('\n', end) + 1;
-      if (!this.#add(subject, lines.slice(at, end))) {
-        text += lines.slice(from, at);
-        from = end;
-      }
-      at = end;
-    }
-    return this.#log.write(from === 0 ? lines : text + lines.slice(from));
+    if (this.#used + lines.length <= this.#bytes.length) return this.#take(lines);
+    return this.#send().then(() => {
+      if (lines.length > this.#bytes.length) this.#grow(lines.length);
+      this.#take(lines);
+    });
   }
 
   /** The same for buffers of lines. */
@@ -91,16 +87,47 @@ export class GraphLogWriter {
     for (const bytes of buffers) await this.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'));
   }
 
-  /** Whether the block was not known. */
-  #add(subject: string, block: string): boolean {
-    hash(subject, this.#seed);
+  #take(lines: string): void {
+    const bytes = this.#bytes;
+    bytes.write(lines, this.#used, 'latin1');
+    // Behind blocks that are known, the others move to the front.
+    let known = 0;
+    for (let at = 0; at < lines.length; ) {
+      const subject = subjectAt(lines, at);
+      const before = `${subject} `;
+      let end = lines.indexOf('\n', at) + 1;
+      while (end < lines.length && end - at < MAX_BLOCK_CHARACTERS && lines.startsWith(before, end)) end = lines.indexOf('\n', end) + 1;
+      const from = this.#used + known;
+      if (!this.#add(from, subject.length, end - at)) known += end - at;
+      else {
+        if (known > 0) bytes.copyWithin(this.#used, from, from + end - at);
+        this.#used += end - at;
+      }
+      at = end;
+    }
+  }
+
+  async #send(): Promise<void> {
+    const written = this.#bytes.subarray(0, this.#used);
+    this.#used = 0;
+    await this.#log.writeBytes([written]);
+  }
+
+  #grow(length: number): void {
+    this.#bytes = Buffer.allocUnsafeSlow(length);
+    this.#view = new DataView(this.#bytes.buffer);
+  }
+
+  /** Whether the block at `from` of the buffer was not known. */
+  #add(from: number, subjectLength: number, length: number): boolean {
+    hashBytes(this.#view, from, from + subjectLength, this.#seed);
     const [subject1, subject2] = [h1, h2];
-    hash(block, this.#seed);
+    hashBytes(this.#view, from, from + length, this.#seed);
     if (this.#known.addWords(h1, h2, h3, h4) === KNOWN) return false;
     const partition = subject1 & (PARTITIONS - 1);
     this.#buffers[partition] ??= new Uint32Array(BUFFER_ENTRIES * ENTRY_WORDS);
     const buffer = this.#buffers[partition] as Uint32Array;
-    const used = this.#used[partition] as number;
+    const used = this.#entries[partition] as number;
     const at = used * ENTRY_WORDS;
     buffer[at] = subject1;
     buffer[at + 1] = subject2;
@@ -109,9 +136,9 @@ export class GraphLogWriter {
     buffer[at + 4] = h3;
     buffer[at + 5] = this.#position % WORD;
     buffer[at + 6] = Math.floor(this.#position / WORD);
-    buffer[at + 7] = block.length;
-    this.#used[partition] = used + 1;
-    this.#position += block.length;
+    buffer[at + 7] = length;
+    this.#entries[partition] = used + 1;
+    this.#position += length;
     if (used + 1 === BUFFER_ENTRIES) this.#flush(partition);
     return true;
   }
@@ -124,13 +151,13 @@ export class GraphLogWriter {
     } catch (error) {
       throw writeFault(path, error);
     }
-    this.#counts[partition] = (this.#counts[partition] as number) + (this.#used[partition] as number);
-    this.#used[partition] = 0;
+    this.#counts[partition] = (this.#counts[partition] as number) + (this.#entries[partition] as number);
+    this.#entries[partition] = 0;
   }
 
   #entriesIn(partition: number): Uint8Array {
     const buffer = this.#buffers[partition];
-    return buffer === undefined ? new Uint8Array(0) : new Uint8Array(buffer.buffer, 0, (this.#used[partition] as number) * ENTRY_BYTES);
+    return buffer === undefined ? new Uint8Array(0) : new Uint8Array(buffer.buffer, 0, (this.#entries[partition] as number) * ENTRY_BYTES);
   }
 
   /** Completes both files, and syncs them to disk. @throws Fault sink/failed */
@@ -138,11 +165,12 @@ export class GraphLogWriter {
     this.#known.drop();
     const path = join(this.#directory, INDEX);
     try {
+      await this.#send();
       await this.#log.finish();
       fsyncSync(this.#descriptor);
       const index = openSync(path, 'w', 0o600);
       try {
-        const header = Float64Array.from(this.#counts, (count, partition) => count + (this.#used[partition] as number));
+        const header = Float64Array.from(this.#counts, (count, partition) => count + (this.#entries[partition] as number));
         writeWhole(index, new Uint8Array(header.buffer));
         const chunk = new Uint8Array(READ_ENTRIES * ENTRY_BYTES);
         for (let partition = 0; partition < PARTITIONS; partition++) {
