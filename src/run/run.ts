@@ -5,7 +5,7 @@ import { Fault } from '../core/fault.ts';
 import { checkCounts, secondsFault } from '../core/limits.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { QuadSink } from '../sinks/sink.ts';
-import { MemoryBudget } from './distinct/distinct.ts';
+import { MemoryBudget } from '../spill/budget.ts';
 import { type FoundKey, findKeys, withKeys } from './execute/key-finder.ts';
 import { type Outputs, openOutputs } from './execute/outputs.ts';
 import { executeScans } from './execute/scans.ts';

@@ -137,6 +137,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     },
     uses: ['src/core'],
   },
+  'src/spill': {
+    purpose: 'More than memory holds: budgets, tables of hashed keys, and files in partitions or sorted.',
+    uses: ['src/core', 'src/storage'],
+  },
   'src/custom-functions': {
     purpose: 'Functions of users: descriptions, their code, and the engines that make its calls.',
     folders: {
@@ -232,6 +236,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/sql',
       'src/nquads',
       'src/sinks',
+      'src/spill',
       'src/storage',
       // For `exports.ts` alone.
       'src/config/run-defaults.ts',
@@ -311,6 +316,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/sampling/fields.ts',
       'src/sampling/items.ts',
       'src/sinks',
+      'src/spill',
       'src/sql',
       'src/storage',
       'src/targets',

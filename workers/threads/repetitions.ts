@@ -2,12 +2,13 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import type { SliceResult } from '../../queues/jobs.ts';
-import { MemoryBudget } from '../../src/run/distinct/distinct.ts';
 import { findRepeated, type RepeatedSubjects } from '../../src/run/distinct/repeated-subjects.ts';
 import { RepetitionFilter } from '../../src/run/distinct/repetition-filter.ts';
-import { LineSpill, SpillSpace } from '../../src/run/distinct/spill.ts';
+import { LineSpill } from '../../src/run/distinct/spill.ts';
 import { openFileSink } from '../../src/sinks/file.ts';
 import { type FinishedPart, FORMAT_EXTENSION } from '../../src/sinks/sink.ts';
+import { MemoryBudget } from '../../src/spill/budget.ts';
+import { SpillSpace } from '../../src/spill/space.ts';
 import { linesOf } from '../output/targets.ts';
 import type { Task } from '../task.ts';
 

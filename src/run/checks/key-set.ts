@@ -4,8 +4,11 @@
  * Memory holds 128-bit hashes of keys. Once the budget is used up, further keys go to partitioned files with the place of their row, and
  * these are searched at the end, one partition at a time. A partition that does not fit is partitioned again.
  */
-import { HashSet, KNOWN, type MemoryBudget, NEW, ReservedBudget } from '../distinct/distinct.ts';
-import { nextSeed, PairSpill, type SpillSpace } from '../distinct/spill.ts';
+
+import { type MemoryBudget, ReservedBudget } from '../../spill/budget.ts';
+import { HashSet, KNOWN, NEW } from '../../spill/key-table.ts';
+import { nextSeed, PairSpill } from '../../spill/pairs.ts';
+import type { SpillSpace } from '../../spill/space.ts';
 
 /** For the search of a partition when the budget is used up. */
 const RESERVE_BYTES = 1 << 22;

@@ -10,9 +10,11 @@
  */
 import { h1, h2, h3, h4, hash } from '../../core/hash.ts';
 import type { Collection } from '../../plan/algebra.ts';
+import { type MemoryBudget, ReservedBudget } from '../../spill/budget.ts';
+import { KeyTable } from '../../spill/key-table.ts';
+import { nextSeed, PairSpill } from '../../spill/pairs.ts';
+import type { SpillSpace } from '../../spill/space.ts';
 import { type MadeCollection, NIL } from '../../terms/collections.ts';
-import { KeyTable, type MemoryBudget, ReservedBudget } from '../distinct/distinct.ts';
-import { nextSeed, PairSpill, type SpillSpace } from '../distinct/spill.ts';
 import { firstOf, memberOf, restOf, typeOf } from './statements.ts';
 
 /** Reserve for numbering when the budget is used up. */

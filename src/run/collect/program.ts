@@ -9,6 +9,9 @@
 import type { Collection, Join } from '../../plan/algebra.ts';
 import { collectionsIn, spansRows } from '../../plan/expressions.ts';
 import type { CollectPlan, MapPlan, RulePlan } from '../../plan/plan.ts';
+import { LineSorter } from '../../spill/line-sorter.ts';
+import type { Multimap } from '../../spill/multimap.ts';
+import type { SpillSpace } from '../../spill/space.ts';
 import {
   compileCollection,
   type Gathered,
@@ -28,10 +31,8 @@ import { mustWait, type PlannedJoin, ProbeSide } from '../compile/probe-side.ts'
 import type { Made as MadeStatements, RowCollects, RunState } from '../compile/program.ts';
 import { compileAffixes } from '../compile/rule.ts';
 import { listOf, PIECE_STATEMENTS } from '../compile/texts.ts';
-import { LineSorter } from '../distinct/line-sorter.ts';
-import type { SpillSpace } from '../distinct/spill.ts';
 import { JoinCount } from '../join/counts.ts';
-import type { Multimap, PairingMemory } from '../join/join.ts';
+import type { PairingMemory } from '../join/join.ts';
 import { unpackRow } from '../join/packed-row.ts';
 import type { Numbering } from './numbering.ts';
 import { statementsOf } from './statements.ts';

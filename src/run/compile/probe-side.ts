@@ -5,9 +5,10 @@
  * `pairs` gives their matches when the build side is complete.
  */
 import type { Join } from '../../plan/algebra.ts';
+import type { Multimap } from '../../spill/multimap.ts';
 import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
 import { type JoinCount, RepeatedRows } from '../join/counts.ts';
-import { type Match, type Multimap, type PairingMemory, pairTexts } from '../join/join.ts';
+import { type Match, type PairingMemory, pairTexts } from '../join/join.ts';
 import { unpackRow } from '../join/packed-row.ts';
 import { unitedByRow } from '../join/several-keys.ts';
 import { compileKeys } from './keys.ts';

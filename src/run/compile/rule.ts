@@ -2,9 +2,9 @@
 import { formatOrigin } from '../../mapping/model/model.ts';
 import type { Term } from '../../plan/algebra.ts';
 import type { RulePlan } from '../../plan/plan.ts';
+import type { Multimap } from '../../spill/multimap.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
 import { type Accessors, mapText, type TextOf, withoutLeftOut } from '../../terms/evaluate.ts';
-import type { Multimap } from '../join/join.ts';
 import type { Affix } from './affixes.ts';
 import type { OutputPattern, OutputText } from './output.ts';
 import type { ProbeSide } from './probe-side.ts';

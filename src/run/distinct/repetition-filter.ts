@@ -4,7 +4,8 @@
  * Only lines of a repeated subject are looked up in a set; all others pass.
  */
 import { subjectAt } from '../../nquads/terms.ts';
-import { HashSet, KNOWN, MemoryBudget, NEW } from './distinct.ts';
+import { MemoryBudget } from '../../spill/budget.ts';
+import { HashSet, KNOWN, NEW } from '../../spill/key-table.ts';
 import type { RepeatedSubjects } from './repeated-subjects.ts';
 import type { LineSpill } from './spill.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Tables that the threads of a run share, so that a statement is written once whichever threads make it.
  *
- * A table is cut into shards by hash. A shard is a table of `distinct.ts` whose rows and index stand in shared memory, with a lock: a thread
+ * A table is cut into shards by hash. A shard is a `KeyTable` whose rows and index stand in shared memory, with a lock: a thread
  * holds the lock of its subject's shard from the look-up until all statements of the record are made. So for a subject, records follow one
  * another as they do in one thread: the first one remembers its objects before another thread can compare its own with them. A shard without
  * memory is frozen for all threads, and for good: a key that it does not have is undecided from then on.
@@ -16,16 +16,9 @@
  * All memory is written and read under locks, which order it.
  */
 import { h3, hash } from '../../core/hash.ts';
-import {
-  HashSet,
-  type KeyTable,
-  type MemoryBudget,
-  type StatementSet,
-  type Subjects,
-  SubjectTable,
-  type TableMemory,
-  type Verdict,
-} from './distinct.ts';
+import type { MemoryBudget } from '../../spill/budget.ts';
+import { HashSet, type KeyTable, type TableMemory, type Verdict } from '../../spill/key-table.ts';
+import { type StatementSet, type Subjects, SubjectTable } from './distinct.ts';
 
 /** With a few threads, two are seldom in one shard. A shard takes 100 kB for its first rows. */
 const SHARDS = 16;

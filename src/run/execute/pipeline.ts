@@ -10,6 +10,7 @@ import type { Check, Column, Project, Scan as ScanOperator, Unnest } from '../..
 import { isTerm, type Leaf, leavesOf, leavesOfTerm, nameOf } from '../../plan/expressions.ts';
 import { leavesOfMap, type PipelinePlan, type Plan, type StepPlan } from '../../plan/plan.ts';
 import type { NestedRecords, TextFormat } from '../../sources/source.ts';
+import type { Multimap } from '../../spill/multimap.ts';
 import { compileHeads } from '../../terms/collections.ts';
 import { compileWhole } from '../../terms/encode.ts';
 import { type Accessors, compileValues, type Text } from '../../terms/evaluate.ts';
@@ -20,7 +21,7 @@ import { BuildSide } from '../compile/build-side.ts';
 import { checked } from '../compile/flaws.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
 import { JoinCount } from '../join/counts.ts';
-import type { Multimap, PairingMemory } from '../join/join.ts';
+import type { PairingMemory } from '../join/join.ts';
 import type { Cell } from '../join/packed-row.ts';
 import {
   cellOf,

@@ -6,10 +6,11 @@
  * come with each statement that needs them, and are made distinct here.
  */
 import { reifiedLines } from '../../nquads/reified.ts';
+import { HashSet, KNOWN, NEW } from '../../spill/key-table.ts';
+import type { SpillSpace } from '../../spill/space.ts';
 import type { Reifier } from '../compile/output.ts';
 import type { RunState } from '../compile/program.ts';
-import { HashSet, KNOWN, NEW } from '../distinct/distinct.ts';
-import { LineSpill, type SpillSpace } from '../distinct/spill.ts';
+import { LineSpill } from '../distinct/spill.ts';
 
 export class ReifiedLines implements Reifier {
   readonly #state: Pick<RunState, 'distinct' | 'seed' | 'budget' | 'subject'>;

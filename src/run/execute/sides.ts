@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import type { CollectPlan, Plan, RulePlan } from '../../plan/plan.ts';
-import type { MemoryBudget } from '../distinct/distinct.ts';
-import { SpillSpace, spillName } from '../distinct/spill.ts';
-import { Multimap } from '../join/join.ts';
+import type { MemoryBudget } from '../../spill/budget.ts';
+import { Multimap } from '../../spill/multimap.ts';
+import { SpillSpace, spillName } from '../../spill/space.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import type { RunHooks, RunRequest, SliceScan } from '../request.ts';
 import { executeScans, type ScansResult, type Shared } from './scans.ts';

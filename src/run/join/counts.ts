@@ -9,9 +9,10 @@ import { detach, fromBytes } from '../../core/text.ts';
 import { formatOrigin } from '../../mapping/model/model.ts';
 import type { Expression, Join, Project } from '../../plan/algebra.ts';
 import { expressionText } from '../../plan/expressions.ts';
+import type { Multimap } from '../../spill/multimap.ts';
 import type { Text } from '../../terms/evaluate.ts';
 import type { JoinReport } from '../request.ts';
-import { type Multimap, type PairingMemory, pairTexts } from './join.ts';
+import { type PairingMemory, pairTexts } from './join.ts';
 
 /** Keys of each side that a report shows. */
 export const SHOWN_KEYS = 3;

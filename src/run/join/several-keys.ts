@@ -3,7 +3,7 @@
  * by several keys, and none by another key. Sorted by left row, its matches are what a probe of the index finds: each right row once, in
  * their order, and none only if no key has one.
  */
-import { LineSorter } from '../distinct/line-sorter.ts';
+import { LineSorter } from '../../spill/line-sorter.ts';
 import type { Match, PairingMemory } from './join.ts';
 
 /** Right rows that are handed on together. */

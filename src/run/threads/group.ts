@@ -1,6 +1,6 @@
 /** In a thread: the tables of a group of scans, which it shares with the other threads, and the group's join indexes, which are its own. */
 import { type MapPlan, mapsOf, type Plan, type ScanPlan } from '../../plan/plan.ts';
-import type { MemoryBudget } from '../distinct/distinct.ts';
+import type { MemoryBudget } from '../../spill/budget.ts';
 import { SharedHashSet, SharedMemory, SharedSubjectTable } from '../distinct/shared.ts';
 import type { Shared, SharedTables } from '../execute/scans.ts';
 import { type FilledSides, fillSides } from '../execute/sides.ts';

@@ -1,6 +1,6 @@
 /** In a thread: executes units of a run, one after the other. */
 import type { Plan } from '../../plan/plan.ts';
-import { type MemoryBudget, ReservedBudget } from '../distinct/distinct.ts';
+import { type MemoryBudget, ReservedBudget } from '../../spill/budget.ts';
 import { withKeys } from '../execute/key-finder.ts';
 import type { StatementSink } from '../execute/outputs.ts';
 import { executeScans, type ScansResult } from '../execute/scans.ts';

@@ -2,7 +2,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Fault } from '../../core/fault.ts';
 import { unpackSecrets } from '../../core/secret.ts';
-import { SharedBudget } from '../distinct/distinct.ts';
+import { SharedBudget } from '../../spill/budget.ts';
 import { prepareRun } from '../prepare/prepare.ts';
 import { Mapper } from './mapper.ts';
 import type { FromThread, ThreadData, ToThread } from './messages.ts';

@@ -1,8 +1,10 @@
 /** Statements that no table of a group could decide, from all of its threads. */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
-import type { MemoryBudget } from '../distinct/distinct.ts';
-import { LineSpill, pairsIn, pairText, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
+import type { MemoryBudget } from '../../spill/budget.ts';
+import { pairsIn, pairText } from '../../spill/pairs.ts';
+import { SpillSpace } from '../../spill/space.ts';
+import { LineSpill, SubjectSpill } from '../distinct/spill.ts';
 
 /** Characters that a thread collects before it sends them. */
 const SENT_CHARACTERS = 1 << 16;

@@ -3,11 +3,12 @@ import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { MemoryBudget } from '../../../src/run/distinct/distinct.ts';
 import { findRepeated, RepeatedSubjects } from '../../../src/run/distinct/repeated-subjects.ts';
 import { RepetitionFilter } from '../../../src/run/distinct/repetition-filter.ts';
-import { LineSpill, SpillSpace } from '../../../src/run/distinct/spill.ts';
+import { LineSpill } from '../../../src/run/distinct/spill.ts';
 import { SubjectFile } from '../../../src/run/distinct/subject-file.ts';
+import { MemoryBudget } from '../../../src/spill/budget.ts';
+import { SpillSpace } from '../../../src/spill/space.ts';
 
 const BUDGET_BYTES = 1 << 24;
 const NEVER = new AbortController().signal;

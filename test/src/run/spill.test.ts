@@ -2,9 +2,10 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { MemoryBudget } from '../../../src/run/distinct/distinct.ts';
-import { LineSpill, SpillSpace } from '../../../src/run/distinct/spill.ts';
+import { LineSpill } from '../../../src/run/distinct/spill.ts';
 import { ReifiedLines } from '../../../src/run/execute/reified-lines.ts';
+import { MemoryBudget } from '../../../src/spill/budget.ts';
+import { SpillSpace } from '../../../src/spill/space.ts';
 
 let directory: string;
 beforeAll(() => {

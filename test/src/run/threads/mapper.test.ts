@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
-import { SharedBudget } from '../../../../src/run/distinct/distinct.ts';
 import { findKeys } from '../../../../src/run/execute/key-finder.ts';
 import { type PreparedRun, prepareRun } from '../../../../src/run/prepare/prepare.ts';
 import { Mapper } from '../../../../src/run/threads/mapper.ts';
 import type { FromMapper, Unit } from '../../../../src/run/threads/messages.ts';
 import { divide } from '../../../../src/run/threads/units.ts';
+import { SharedBudget } from '../../../../src/spill/budget.ts';
 
 const never = new AbortController().signal;
 let directory: string;

@@ -1,18 +1,10 @@
 /** Tables in shared memory: what one thread sees, and that of several threads one alone finds a key new. */
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from '@jest/globals';
-import {
-  HashSet,
-  KNOWN,
-  MemoryBudget,
-  NEW,
-  SharedBudget,
-  type StatementSet,
-  type Subjects,
-  SubjectTable,
-  UNDECIDED,
-} from '../../../../src/run/distinct/distinct.ts';
+import { type StatementSet, type Subjects, SubjectTable } from '../../../../src/run/distinct/distinct.ts';
 import { SharedHashSet, SharedMemory, SharedSubjectTable } from '../../../../src/run/distinct/shared.ts';
+import { MemoryBudget, SharedBudget } from '../../../../src/spill/budget.ts';
+import { HashSet, KNOWN, NEW, UNDECIDED } from '../../../../src/spill/key-table.ts';
 import { built } from '../../../support/project-root.ts';
 import { Random } from '../../../support/random.ts';
 
@@ -78,8 +70,8 @@ describe('in one thread', () => {
 /** Adds keys in an order of its own, and answers which it found new, and which undecided. */
 const WORKER = `
 const { parentPort, workerData } = require('node:worker_threads');
-const { distinct, shared, budget, buffer, limitBytes, keys, seed } = workerData;
-Promise.all([import(distinct), import(shared)]).then(([{ SharedBudget, NEW, KNOWN, UNDECIDED }, { SharedMemory, SharedSubjectTable, SharedHashSet }]) => {
+const { modules, budget, buffer, limitBytes, keys, seed } = workerData;
+Promise.all(modules.map((one) => import(one))).then(([{ SharedBudget }, { NEW, KNOWN, UNDECIDED }, { SharedMemory, SharedSubjectTable, SharedHashSet }]) => {
   const memory = new SharedMemory(buffer, new SharedBudget(limitBytes, budget));
   const table = new SharedSubjectTable(memory, 0, 7, 1);
   const set = new SharedHashSet(memory, 1, 7);
@@ -125,10 +117,10 @@ describe('in several threads', () => {
     ['with memory for some of them', MB, true],
   ])('each key is new to one, and each statement is made once: %s', async (_, limitBytes, isFull) => {
     const [budget, buffer] = [SharedBudget.open(), SharedMemory.reserve(limitBytes, 2)];
-    const [distinct, shared] = ['distinct', 'shared'].map((name) => built(`src/run/distinct/${name}.js`).href);
+    const modules = ['spill/budget', 'spill/key-table', 'run/distinct/shared'].map((name) => built(`src/${name}.js`).href);
     const made = await Promise.all(
       [1, 2, 3].map((seed) => {
-        const workerData = { distinct, shared, budget, buffer, limitBytes, keys: KEYS, seed };
+        const workerData = { modules, budget, buffer, limitBytes, keys: KEYS, seed };
         const worker = new Worker(WORKER, { eval: true, workerData });
         return new Promise<Made>((resolve, reject) => worker.on('message', resolve).on('error', reject));
       }),

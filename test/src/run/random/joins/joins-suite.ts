@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
 import { partitionOf } from '../../../../../src/core/hash.ts';
-import { MemoryBudget } from '../../../../../src/run/distinct/distinct.ts';
-import { PairSpill, SpillSpace } from '../../../../../src/run/distinct/spill.ts';
-import { Multimap, pairTexts } from '../../../../../src/run/join/join.ts';
+import { pairTexts } from '../../../../../src/run/join/join.ts';
+import { MemoryBudget } from '../../../../../src/spill/budget.ts';
+import { Multimap } from '../../../../../src/spill/multimap.ts';
+import { PairSpill } from '../../../../../src/spill/pairs.ts';
+import { SpillSpace } from '../../../../../src/spill/space.ts';
 import {
   dice,
   type Item,

@@ -1,8 +1,9 @@
 /** Sorts lines, however many there are: sorted runs go to files, which are merged when they are read. */
-import { detach } from '../../core/text.ts';
-import type { PartitionedFile } from '../../storage/local/partitioned-file.ts';
-import type { MemoryBudget } from './distinct.ts';
-import { readLines, type SpillSpace } from './spill.ts';
+import { detach } from '../core/text.ts';
+import type { PartitionedFile } from '../storage/local/partitioned-file.ts';
+import type { MemoryBudget } from './budget.ts';
+import { readLines } from './lines.ts';
+import type { SpillSpace } from './space.ts';
 
 /** Memory is taken from the budget in steps of this size; the first one is always there. */
 const STEP_BYTES = 1 << 20;

@@ -2,9 +2,9 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { MemoryBudget } from '../../../src/run/distinct/distinct.ts';
-import { SpillSpace } from '../../../src/run/distinct/spill.ts';
-import { Multimap } from '../../../src/run/join/join.ts';
+import { MemoryBudget } from '../../../src/spill/budget.ts';
+import { Multimap } from '../../../src/spill/multimap.ts';
+import { SpillSpace } from '../../../src/spill/space.ts';
 
 const open = (budget = new MemoryBudget(2 ** 30)): Multimap =>
   new Multimap(budget, new SpillSpace(join(tmpdir(), 'quadmill-never-written')), 7);
