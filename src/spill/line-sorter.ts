@@ -2,7 +2,7 @@
 import { detach } from '../core/text.ts';
 import type { PartitionedFile } from '../storage/local/partitioned-file.ts';
 import type { MemoryBudget } from './budget.ts';
-import { readLines } from './lines.ts';
+import { entriesOf, LINES } from './partitions.ts';
 import type { SpillSpace } from './space.ts';
 
 /** Memory is taken from the budget in steps of this size; the first one is always there. */
@@ -50,7 +50,7 @@ export class LineSorter {
     const last = this.#lines.sort();
     if (runs.length === 0) {
       for (let from = 0; from < last.length; from += BATCH_LINES) yield last.slice(from, from + BATCH_LINES);
-    } else yield* merge([...runs.map((run) => readLines(run, 0)), batchesOf(last)]);
+    } else yield* merge([...runs.map((run) => linesOf(run)), batchesOf(last)]);
     for (const run of runs) await this.#space.release(run);
     this.#runs.length = 0;
     this.#forget();
@@ -59,7 +59,7 @@ export class LineSorter {
   async #writeRun(): Promise<void> {
     if (!this.#moving) return;
     const lines = this.#lines.sort();
-    const run = this.#space.partitioned();
+    const run = this.#space.partitioned(1);
     for (const line of lines) await this.#put(run, line);
     this.#forget();
     this.#moving = false;
@@ -71,8 +71,8 @@ export class LineSorter {
     const runs = this.#runs[level];
     runs.push(run);
     if (runs.length < FAN_IN) return;
-    const merged = this.#space.partitioned();
-    for await (const batch of merge(runs.map((one) => readLines(one, 0)))) for (const line of batch) await this.#put(merged, line);
+    const merged = this.#space.partitioned(1);
+    for await (const batch of merge(runs.map((one) => linesOf(one)))) for (const line of batch) await this.#put(merged, line);
     for (const one of runs) await this.#space.release(one);
     this.#runs[level] = [];
     await this.#keep(merged, level + 1);
@@ -90,6 +90,8 @@ export class LineSorter {
     this.#takenBytes = 0;
   }
 }
+
+const linesOf = (run: PartitionedFile): AsyncIterable<readonly string[]> => entriesOf(run.read(0), LINES);
 
 async function* batchesOf(lines: readonly string[]): AsyncIterable<readonly string[]> {
   yield lines;

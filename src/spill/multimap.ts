@@ -2,7 +2,7 @@
 import { detach } from '../core/text.ts';
 import type { MemoryBudget } from './budget.ts';
 import { HashSet, KNOWN, NEW, UNDECIDED, type Verdict } from './key-table.ts';
-import { PairSpill } from './pairs.ts';
+import { type Pair, Partitions } from './partitions.ts';
 import type { SpillSpace } from './space.ts';
 
 /** Approximate overhead of a map entry and of a string, without its characters. */
@@ -37,10 +37,9 @@ export class Multimap {
   readonly #seed: number;
   #usedBytes = 0;
   #takenBytes = 0;
-  #spill: PairSpill | undefined;
+  #spill: Partitions<Pair> | undefined;
   /** Texts that came after those in memory and before the next flush: the texts of a key keep their order in the file. */
-  #arrived: (readonly [key: string, text: string])[] | undefined;
-  #onlyKey: string | undefined;
+  #arrived: Pair[] | undefined;
   /** Once the texts are in files: some of the keys. */
   #firstKeys: readonly string[] = [];
 
@@ -56,11 +55,6 @@ export class Multimap {
     return this.#spill !== undefined;
   }
 
-  /** The key of the spilled texts, if they have only one. */
-  get onlyKey(): string | undefined {
-    return this.#onlyKey;
-  }
-
   /** Both strings may be slices of a batch: they are copied before they are kept. Returns false if the key has the text already. */
   add(key: string, text: string): boolean {
     const verdict = this.#spill === undefined ? this.#put(key, text) : UNDECIDED;
@@ -71,8 +65,7 @@ export class Multimap {
       return verdict === NEW;
     }
     const spill = this.#spillLater();
-    if (this.#onlyKey !== undefined && this.#onlyKey !== key) this.#onlyKey = undefined;
-    if (this.#arrived === undefined) spill.add(key, text);
+    if (this.#arrived === undefined) spill.add([key, text]);
     else this.#arrived.push([key, text]);
     return true;
   }
@@ -96,7 +89,7 @@ export class Multimap {
   }
 
   /** Moves all texts to files. */
-  async spillOver(): Promise<PairSpill> {
+  async spillOver(): Promise<Partitions<Pair>> {
     const spill = this.#spillLater();
     await this.#space.flush();
     return spill;
@@ -126,19 +119,18 @@ export class Multimap {
   }
 
   /** The texts in memory are moved by the next flush, since they may be too many for the buffers. New ones wait for that. */
-  #spillLater(): PairSpill {
+  #spillLater(): Partitions<Pair> {
     if (this.#spill !== undefined) return this.#spill;
-    const spill = new PairSpill(this.#space, this.#seed);
+    const spill = Partitions.ofPairs(this.#space, this.#seed);
     this.#spill = spill;
     this.#arrived = [];
     this.#firstKeys = firstOf(this.#texts.keys(), FIRST_KEYS);
-    if (this.#texts.size === 1) [this.#onlyKey] = this.#texts.keys();
     this.#space.moveLater(async () => {
       this.#lists.length = 0;
       this.#numbers.clear();
       for (const [key, texts] of this.entries()) {
         for (const text of texts) {
-          spill.add(key, text);
+          spill.add([key, text]);
           if (this.#space.due) await this.#space.flush();
         }
         this.#texts.delete(key);
@@ -146,7 +138,7 @@ export class Multimap {
       this.clear();
       const arrived = this.#arrived ?? [];
       this.#arrived = undefined;
-      for (const [key, text] of arrived) spill.add(key, text);
+      for (const pair of arrived) spill.add(pair);
     });
     return spill;
   }

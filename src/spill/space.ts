@@ -9,10 +9,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PartitionedFile } from '../storage/local/partitioned-file.ts';
 
-export const PARTITIONS = 32;
 /** Buffer size per partition; smaller once there are many files. */
 const BUFFER_CHARACTERS = 1 << 16;
-const LEAST_BUFFER_CHARACTERS = 1 << 12;
+const LEAST_BUFFER_CHARACTERS = 1 << 11;
 /** For all files of a run: the most that is added without a flush. */
 const DUE_CHARACTERS = 1 << 22;
 
@@ -29,29 +28,32 @@ interface TextFile {
 /** The spill files of one run. */
 export class SpillSpace {
   readonly #directory: string;
+  readonly #bufferCharacters: number;
   readonly #files = new Set<PartitionedFile>();
   #opened = 0;
   #waitingCharacters = 0;
   #moves: (() => Promise<void>)[] = [];
   bytes = 0;
 
-  constructor(directory: string) {
+  /** @param directory created when needed; used by nothing else */
+  constructor(directory: string, bufferCharacters: number = BUFFER_CHARACTERS) {
     this.#directory = directory;
+    this.#bufferCharacters = bufferCharacters;
   }
 
-  partitioned(): PartitionedFile {
-    const buffer = Math.max(LEAST_BUFFER_CHARACTERS, BUFFER_CHARACTERS >> (this.#files.size >> 3));
+  partitioned(partitions: number): PartitionedFile {
+    const buffer = Math.max(LEAST_BUFFER_CHARACTERS, this.#bufferCharacters >> (this.#files.size >> 3));
     const count = (bytes: number): void => {
       this.bytes += bytes;
     };
-    const file = new PartitionedFile(join(this.#directory, String(this.#opened++)), PARTITIONS, count, buffer);
+    const file = new PartitionedFile(join(this.#directory, String(this.#opened++)), partitions, count, buffer);
     this.#files.add(file);
     return file;
   }
 
   /** A single text, which a source writes and reads. */
   text(): TextFile {
-    const file = this.partitioned();
+    const file = this.partitioned(1);
     return {
       add: async (text) => {
         file.add(0, text);
@@ -84,7 +86,7 @@ export class SpillSpace {
     this.#moves = [];
     for (const move of moves) await move();
     this.#waitingCharacters = 0;
-    for (const file of this.#files) if (file.full) await file.flush();
+    for (const file of this.#files) await file.flush();
   }
 
   /** Removes a file of the space, which must not be used afterwards. */

@@ -7,7 +7,7 @@
 
 import { type MemoryBudget, ReservedBudget } from '../../spill/budget.ts';
 import { HashSet, KNOWN, NEW } from '../../spill/key-table.ts';
-import { nextSeed, PairSpill } from '../../spill/pairs.ts';
+import { drain, type Pair, Partitions, type Pass } from '../../spill/partitions.ts';
 import type { SpillSpace } from '../../spill/space.ts';
 
 /** For the search of a partition when the budget is used up. */
@@ -22,16 +22,13 @@ export interface Repetition {
 
 export class KeySet {
   readonly #budget: MemoryBudget;
-  readonly #space: SpillSpace;
-  readonly #seed: number;
   readonly #keys: HashSet;
-  #spill: PairSpill | undefined;
+  readonly #spill: Partitions<Pair>;
 
   constructor(budget: MemoryBudget, space: SpillSpace, seed: number) {
     this.#budget = budget;
-    this.#space = space;
-    this.#seed = seed;
     this.#keys = new HashSet(budget, seed ^ 0x632be5ab);
+    this.#spill = Partitions.ofPairs(space, seed);
   }
 
   /**
@@ -42,43 +39,35 @@ export class KeySet {
   add(key: string, place: string): boolean {
     const verdict = this.#keys.add(key);
     if (verdict === KNOWN) return true;
-    if (verdict === NEW) return false;
-    this.#spill ??= new PairSpill(this.#space, this.#seed);
-    this.#spill.add(key, place);
+    if (verdict !== NEW) this.#spill.add([key, place]);
     return false;
   }
 
   /** After the last key: one that came again and was not found by `add`. Frees everything. @throws Fault sink/failed */
   async repetition(): Promise<Repetition | undefined> {
     this.#keys.drop();
-    const spill = this.#spill;
-    this.#spill = undefined;
-    if (spill === undefined) return undefined;
-    await this.#space.flush();
-    const found = await this.#find(spill);
-    await spill.remove();
-    return found;
-  }
-
-  async #find(spill: PairSpill): Promise<Repetition | undefined> {
-    for (let partition = 0; partition < PairSpill.partitions; partition++) {
-      if (spill.isEmpty(partition)) continue;
-      const keys = new HashSet(new ReservedBudget(RESERVE_BYTES, this.#budget), spill.seed ^ 0x2c1b3c6d);
-      const overflow = new PairSpill(this.#space, nextSeed(spill.seed));
-      for await (const pairs of spill.read(partition)) {
-        for (const [key, place] of pairs) {
+    await this.#spill.flush();
+    const budget = this.#budget;
+    const pass: Pass<[Partitions<Pair>], Repetition> = async function* (partition, [pairs]) {
+      const keys = pairs.tableFor(new ReservedBudget(RESERVE_BYTES, budget));
+      const left = pairs.next();
+      for await (const batch of pairs.read(partition)) {
+        for (const pair of batch) {
+          const [key, place] = pair;
           const verdict = keys.add(key);
-          if (verdict === KNOWN) return { key, place };
-          if (verdict !== NEW) overflow.add(key, place);
+          if (verdict === KNOWN) yield { key, place };
+          else if (verdict !== NEW) left.add(pair);
         }
-        await this.#space.flush();
+        await left.flush();
       }
       keys.drop();
-      await spill.drop(partition);
-      const found = await this.#find(overflow);
-      await overflow.remove();
-      if (found !== undefined) return found;
+      return [left];
+    };
+    try {
+      for await (const found of drain([this.#spill], pass)) return found;
+      return undefined;
+    } finally {
+      await this.#spill.remove();
     }
-    return undefined;
   }
 }

@@ -12,7 +12,7 @@ import { h1, h2, h3, h4, hash } from '../../core/hash.ts';
 import type { Collection } from '../../plan/algebra.ts';
 import { type MemoryBudget, ReservedBudget } from '../../spill/budget.ts';
 import { KeyTable } from '../../spill/key-table.ts';
-import { nextSeed, PairSpill } from '../../spill/pairs.ts';
+import { drain, nextSeed, type Pair, Partitions } from '../../spill/partitions.ts';
 import type { SpillSpace } from '../../spill/space.ts';
 import { type MadeCollection, NIL } from '../../terms/collections.ts';
 import { firstOf, memberOf, restOf, typeOf } from './statements.ts';
@@ -70,12 +70,11 @@ export class Numbering {
   readonly #budget: MemoryBudget;
   readonly #seed: number;
   readonly #label: string;
-  readonly #spillSeed: number;
   readonly #counters: Counters;
   /** Lists that have begun: the end of their lines by head. */
-  #lists: PairSpill | undefined;
+  readonly #lists: Partitions<Pair>;
   /** Members of collections that the table does not have. */
-  #left: PairSpill | undefined;
+  readonly #left: Partitions<Pair>;
 
   /**
    * @param label what the labels of blank nodes begin with
@@ -87,8 +86,9 @@ export class Numbering {
     this.#label = label;
     this.#budget = budget;
     this.#seed = seed;
-    this.#spillSeed = spillSeed;
     this.#counters = new Counters(budget, seed);
+    this.#lists = Partitions.ofPairs(space, spillSeed);
+    this.#left = Partitions.ofPairs(space, spillSeed);
   }
 
   /** The lines of the members, as far as they are known now. */
@@ -120,7 +120,7 @@ export class Numbering {
     const label = `_:${this.#label}l${hashText()}_`;
     for (const item of items) {
       const node = members === 0 ? head : label + members;
-      if (members === 0) this.#begin(head, end);
+      if (members === 0) this.#lists.add([head, end]);
       else yield restOf(members === 1 ? head : label + (members - 1), node, end);
       counters.members = ++members;
       yield firstOf(node, item, end);
@@ -129,32 +129,32 @@ export class Numbering {
 
   /** The last node of each list, and the members that were left for the end. The numbering is empty afterwards. */
   async *finish(): AsyncIterable<readonly string[]> {
-    const lists = this.#lists;
-    if (lists !== undefined) {
-      for (let partition = 0; partition < PairSpill.partitions; partition++) {
-        for await (const pairs of lists.read(partition)) yield pairs.map(([head, end]) => this.#lastOf(head, end));
-        await lists.drop(partition);
-      }
-      await lists.remove();
-    }
-    this.#counters.drop();
-    const left = this.#left;
-    if (left === undefined) return;
-    for (let partition = 0; partition < PairSpill.partitions; partition++) {
-      if (left.isEmpty(partition)) continue;
-      const budget = new ReservedBudget(RESERVE_BYTES, this.#budget);
-      const again = new Numbering(this.#space, budget, this.#label, this.#seed, nextSeed(this.#spillSeed));
-      for await (const pairs of left.read(partition)) {
+    const numbering = (seed: number): Numbering =>
+      new Numbering(this.#space, new ReservedBudget(RESERVE_BYTES, this.#budget), this.#label, this.#seed, seed);
+    yield* this.#end();
+    yield* drain([this.#left], async function* (partition, [members]) {
+      const again = numbering(nextSeed(members.seed));
+      for await (const pairs of members.read(partition)) {
         for (const [, text] of pairs) {
           const [as, head, end, items] = JSON.parse(text) as [Collection['as'], string, string, string[]];
           yield [...again.add({ collection: { as }, head, items }, end)];
         }
-        await this.#space.flush();
+        await members.flush();
       }
-      await left.drop(partition);
-      yield* again.finish();
+      yield* again.#end();
+      return [again.#left];
+    });
+    await this.#left.remove();
+  }
+
+  /** The last node of each list that is in the table. */
+  async *#end(): AsyncIterable<readonly string[]> {
+    for (let partition = 0; partition < this.#lists.count; partition++) {
+      for await (const pairs of this.#lists.read(partition)) yield pairs.map(([head, end]) => this.#lastOf(head, end));
+      await this.#lists.drop(partition);
     }
-    await left.remove();
+    await this.#lists.remove();
+    this.#counters.drop();
   }
 
   #lastOf(head: string, end: string): string {
@@ -164,15 +164,9 @@ export class Numbering {
     return restOf(members === 1 ? head : `_:${this.#label}l${hashText()}_${members - 1}`, NIL, end);
   }
 
-  #begin(head: string, end: string): void {
-    this.#lists ??= new PairSpill(this.#space, this.#spillSeed);
-    this.#lists.add(head, end);
-  }
-
   #leave(key: string, as: Collection['as'], head: string, items: Iterable<string>, end: string): void {
-    this.#left ??= new PairSpill(this.#space, this.#spillSeed);
     let chunk: string[] = [];
-    const keep = (): void => (this.#left as PairSpill).add(key, JSON.stringify([as, head, end, chunk]));
+    const keep = (): void => this.#left.add([key, JSON.stringify([as, head, end, chunk])]);
     for (const item of items) {
       if (chunk.push(item) < CHUNK_MEMBERS) continue;
       keep();

@@ -7,7 +7,7 @@
  */
 import { type MemoryBudget, ReservedBudget } from '../../spill/budget.ts';
 import { listOf, Multimap } from '../../spill/multimap.ts';
-import { nextSeed, type Pair, PairSpill } from '../../spill/pairs.ts';
+import { drain, eachOnce, nextSeed, type Pair, type Partitions, type Pass, passOver } from '../../spill/partitions.ts';
 import type { SpillSpace } from '../../spill/space.ts';
 
 /** Reserve for pairing when the budget is used up: for the parents of a partition, and for the set of processed children. */
@@ -51,10 +51,10 @@ export async function* pairTexts(
   miss?: Miss,
 ): AsyncIterable<Match> {
   const pairing = { ...memory, outer, miss };
-  if (parents.spilled) yield* pairSpilled(await children.spillOver(), await parents.spillOver(), pairing);
+  if (parents.spilled) yield* drain([await children.spillOver(), await parents.spillOver()], pairPartition(pairing));
   else if (children.spilled) {
     const spill = await children.spillOver();
-    for (let partition = 0; partition < PairSpill.partitions; partition++) yield* probe(spill, partition, parents, pairing);
+    for (let partition = 0; partition < spill.count; partition++) yield* probe(spill, partition, parents, pairing);
   } else {
     for (const [key, texts] of children.entries()) {
       const found = parents.get(key);
@@ -67,43 +67,50 @@ export async function* pairTexts(
   await children.remove();
 }
 
-/** Pairs two spilled sides, one partition at a time. */
-async function* pairSpilled(children: PairSpill, parents: PairSpill, pairing: Pairing): AsyncIterable<Match> {
-  const { budget, space, outer, miss } = pairing;
-  const seed = nextSeed(parents.seed);
-  for (let partition = 0; partition < PairSpill.partitions; partition++) {
-    if (children.isEmpty(partition) || (parents.isEmpty(partition) && !outer && miss === undefined)) continue;
-    const index = new Multimap(new ReservedBudget(RESERVE_BYTES, budget), space, seed);
-    await copy(parents, partition, index, space);
-    if (!index.spilled) yield* probe(children, partition, index, pairing);
-    else if (index.onlyKey !== undefined) yield* pairBlocks(index.onlyKey, children, partition, await index.spillOver(), pairing);
-    else {
-      const again = new PairSpill(space, seed);
-      await copy(children, partition, again, space);
-      await children.drop(partition);
-      yield* pairSpilled(again, await index.spillOver(), pairing);
-      await again.remove();
+/** Pairs one partition of two spilled sides. */
+const pairPartition = (pairing: Pairing): Pass<readonly [children: Partitions<Pair>, parents: Partitions<Pair>], Match> =>
+  async function* (partition, [children, parents]) {
+    const { budget, space, outer, miss } = pairing;
+    if (parents.isEmpty(partition) && !outer && miss === undefined) return undefined;
+    const index = new Multimap(new ReservedBudget(RESERVE_BYTES, budget), space, nextSeed(parents.seed));
+    for await (const pairs of parents.read(partition)) {
+      for (const [key, text] of pairs) index.add(key, text);
+      await space.flush();
     }
-    await index.remove();
-  }
-}
-
-async function copy(from: PairSpill, partition: number, to: Multimap | PairSpill, space: SpillSpace): Promise<void> {
-  for await (const pairs of from.read(partition)) {
-    for (const [key, text] of pairs) to.add(key, text);
-    await space.flush();
-  }
-}
+    if (!index.spilled) {
+      yield* probe(children, partition, index, pairing);
+      index.clear();
+      return undefined;
+    }
+    const again: readonly [Partitions<Pair>, Partitions<Pair>] = [children.next(), await index.spillOver()];
+    const { onlyKey } = again[1];
+    if (onlyKey !== undefined) {
+      yield* pairBlocks(onlyKey, children, partition, again, pairing);
+      for (const side of again) await side.remove();
+      return undefined;
+    }
+    for await (const pairs of children.read(partition)) {
+      for (const pair of pairs) again[0].add(pair);
+      await space.flush();
+    }
+    return again;
+  };
 
 /** Pairs a partition of the children with parents in memory. */
-async function* probe(children: PairSpill, partition: number, parents: Multimap, { budget, outer, miss }: Pairing): AsyncIterable<Match> {
-  const look = (key: string, text: string): void => {
-    if (parents.get(key) === null) miss?.(key, text);
+async function* probe(
+  children: Partitions<Pair>,
+  partition: number,
+  parents: Multimap,
+  { budget, outer, miss }: Pairing,
+): AsyncIterable<Match> {
+  const isWanted = ([key, text]: Pair): boolean => {
+    const found = parents.get(key) !== null;
+    if (!found) miss?.(key, text);
+    return found || outer;
   };
   // Without the set of processed children, a repeated child would make all of its pairs again.
-  const seen = new ReservedBudget(RESERVE_BYTES, budget);
-  const wanted = (key: string): boolean => outer || parents.get(key) !== null;
-  for await (const pairs of children.takeDistinct(partition, seen, wanted, miss && look)) {
+  const once = eachOnce(new ReservedBudget(RESERVE_BYTES, budget), children, isWanted);
+  for await (const pairs of passOver([children], partition, once)) {
     for (const [key, child] of pairs) {
       const found = parents.get(key);
       yield [child, found === null ? [] : listOf(found), 0];
@@ -111,34 +118,32 @@ async function* probe(children: PairSpill, partition: number, parents: Multimap,
   }
 }
 
-/** Pairs the children of a key with its parents, block by block. */
+/** Pairs the children of a partition with the parents of one key, block by block. */
 async function* pairBlocks(
   key: string,
-  children: PairSpill,
+  children: Partitions<Pair>,
   partition: number,
-  parents: PairSpill,
+  [own, parents]: readonly [Partitions<Pair>, Partitions<Pair>],
   { budget, space, outer, miss }: Pairing,
 ): AsyncIterable<Match> {
   const reserved = (): MemoryBudget => new ReservedBudget(RESERVE_BYTES, budget);
-  const own = new PairSpill(space, parents.seed);
-  const look = (other: string, text: string): void => {
+  const isWanted = ([other, text]: Pair): boolean => {
     if (other !== key) miss?.(other, text);
+    return other === key || outer;
   };
-  const wanted = (other: string): boolean => outer || other === key;
-  for await (const pairs of children.takeDistinct(partition, reserved(), wanted, miss && look)) {
-    for (const [other, child] of pairs) {
-      if (other === key) own.add(key, child);
-      else yield [child, [], 0];
+  for await (const pairs of passOver([children], partition, eachOnce(reserved(), children, isWanted))) {
+    for (const pair of pairs) {
+      if (pair[0] === key) own.add(pair);
+      else yield [pair[1], [], 0];
     }
     await space.flush();
   }
   const home = parents.partitionOf(key);
   let from = 0;
-  for await (const block of blocksOf(parents.takeDistinct(home, reserved(), () => true))) {
+  for await (const block of blocksOf(passOver([parents], home, eachOnce(reserved())))) {
     for await (const pairs of own.read(home)) for (const [, child] of pairs) yield [child, block, from];
     from += block.length;
   }
-  await own.remove();
 }
 
 async function* blocksOf(batches: AsyncIterable<readonly Pair[]>): AsyncIterable<readonly string[]> {

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import type { MemoryBudget } from '../../spill/budget.ts';
-import { pairsIn, pairText } from '../../spill/pairs.ts';
+import { LINES, PAIRS } from '../../spill/partitions.ts';
 import { SpillSpace } from '../../spill/space.ts';
 import { LineSpill, SubjectSpill } from '../distinct/spill.ts';
 
@@ -36,7 +36,7 @@ export class UndecidedSender {
         check();
       },
       undecidedSubject: (subject, lines) => {
-        this.#subjects += pairText(subject, lines);
+        this.#subjects += PAIRS.textOf([subject, lines]);
         check();
       },
     };
@@ -70,12 +70,8 @@ export class Undecided {
 
   /** @throws Fault sink/failed */
   async add(lines: string, subjects: string): Promise<void> {
-    for (let from = 0; from < lines.length; ) {
-      const to = lines.indexOf('\n', from) + 1;
-      this.#lines.add(lines.slice(from, to));
-      from = to;
-    }
-    for (const [subject, text] of pairsIn(subjects).pairs) this.#subjects.add(subject, text);
+    for (const line of LINES.entriesIn(lines).entries) this.#lines.add(line);
+    for (const [subject, text] of PAIRS.entriesIn(subjects).entries) this.#subjects.add(subject, text);
     await this.#space.flush();
   }
 

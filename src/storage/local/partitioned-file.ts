@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '../../core/fault.ts';
+import { detach } from '../../core/text.ts';
 import { makeDirectory } from './directory.ts';
 
 const BUFFER_CHARACTERS = 1 << 16;
@@ -15,6 +16,9 @@ export class PartitionedFile {
   readonly #count: (bytes: number) => void;
   readonly #bufferCharacters: number;
   readonly #buffers: string[];
+  /** What was added since the last flush. It may consist of slices of larger texts, and is copied so that it does not keep these alive. */
+  readonly #added: string[];
+  #isFlushed = true;
   readonly #files: (FileHandle | undefined)[];
 
   /**
@@ -27,34 +31,35 @@ export class PartitionedFile {
     this.#count = count;
     this.#bufferCharacters = bufferCharacters;
     this.#buffers = new Array(partitions).fill('');
+    this.#added = new Array(partitions).fill('');
     this.#files = new Array(partitions).fill(undefined);
   }
 
   add(partition: number, text: string): void {
-    const buffer = (this.#buffers[partition] as string) + text;
-    this.#buffers[partition] = buffer;
-    if (buffer.length >= this.#bufferCharacters) this.full = true;
+    const added = (this.#added[partition] as string) + text;
+    this.#added[partition] = added;
+    this.#isFlushed = false;
+    if ((this.#buffers[partition] as string).length + added.length >= this.#bufferCharacters) this.full = true;
   }
 
-  isEmpty(partition: number): boolean {
-    return this.#files[partition] === undefined && this.#buffers[partition] === '';
-  }
-
-  /** Writes the full buffers. @throws Fault sink/failed */
+  /** Writes the full buffers; to be called once for each batch. @throws Fault sink/failed */
   async flush(): Promise<void> {
+    if (this.#isFlushed) return;
     this.full = false;
+    this.#isFlushed = true;
     for (let partition = 0; partition < this.#buffers.length; partition++) {
-      if ((this.#buffers[partition] as string).length >= this.#bufferCharacters) await this.#write(partition);
+      if (this.#bufferOf(partition).length >= this.#bufferCharacters) await this.#write(partition);
     }
   }
 
   /** Everything that was added to a partition, in pieces of any size. @throws Fault sink/failed */
   async *read(partition: number): AsyncIterable<string> {
+    const buffer = this.#bufferOf(partition);
     if (this.#files[partition] === undefined) {
-      if (this.#buffers[partition] !== '') yield this.#buffers[partition] as string;
+      if (buffer !== '') yield buffer;
       return;
     }
-    if (this.#buffers[partition] !== '') await this.#write(partition);
+    if (buffer !== '') await this.#write(partition);
     try {
       yield* createReadStream(this.#path(partition), { encoding: 'latin1', highWaterMark: 1 << 18 });
     } catch (cause) {
@@ -65,6 +70,7 @@ export class PartitionedFile {
   /** Removes the content of a partition; call it after the last read. */
   async drop(partition: number): Promise<void> {
     this.#buffers[partition] = '';
+    this.#added[partition] = '';
     const file = this.#files[partition];
     if (file === undefined) return;
     this.#files[partition] = undefined;
@@ -81,6 +87,15 @@ export class PartitionedFile {
   async remove(): Promise<void> {
     await this.close();
     await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  /** The whole buffer of a partition. */
+  #bufferOf(partition: number): string {
+    const added = this.#added[partition] as string;
+    if (added === '') return this.#buffers[partition] as string;
+    this.#added[partition] = '';
+    this.#buffers[partition] += detach(added);
+    return this.#buffers[partition] as string;
   }
 
   #path(partition: number): string {

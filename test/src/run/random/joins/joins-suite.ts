@@ -10,7 +10,7 @@ import { partitionOf } from '../../../../../src/core/hash.ts';
 import { pairTexts } from '../../../../../src/run/join/join.ts';
 import { MemoryBudget } from '../../../../../src/spill/budget.ts';
 import { Multimap } from '../../../../../src/spill/multimap.ts';
-import { PairSpill } from '../../../../../src/spill/pairs.ts';
+import { PARTITIONS } from '../../../../../src/spill/partitions.ts';
 import { SpillSpace } from '../../../../../src/spill/space.ts';
 import {
   dice,
@@ -219,7 +219,7 @@ export const largeSides = (): void =>
     test('partitions are split until they fit, for every join of the parents', async () => {
       // All keys share a partition of about 8 MB, among them one that has more parents than memory alone.
       const keys: string[] = [];
-      for (let i = 0; keys.length < 500; i++) if (partitionOf(`key ${i}`, SEED, PairSpill.partitions) === 3) keys.push(`key ${i}`);
+      for (let i = 0; keys.length < 500; i++) if (partitionOf(`key ${i}`, SEED, PARTITIONS) === 3) keys.push(`key ${i}`);
       const found = await pairs((side, add) => {
         const text = 'x'.repeat(side === 'parent' ? 4000 : 40);
         for (let i = 0; i < 1500; i++) add(keys[i % 500] as string, `${side} ${i % 1000} ${text}`);
