@@ -5,11 +5,8 @@
  * memory is partitioned again: by other bits of the same hash while it has several groups; within a single group by subject or
  * predicate, then by statement. Small inputs never touch the disk.
  */
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { partitionOf } from '../core/hash.ts';
-import { detach } from '../core/text.ts';
-import { PartitionedFile } from '../storage/local/partitioned-file.ts';
+import { LINES, Partitions, type Pass, passOver } from '../spill/partitions.ts';
+import { SpillSpace } from '../spill/space.ts';
 import type { Statement } from './statement.ts';
 
 export interface Groups {
@@ -42,7 +39,6 @@ export interface GroupOptions {
 const PARTITIONS = 64;
 /** For a partition that is too large. */
 const PARTS = 16;
-const LEAST_BUFFER_CHARACTERS = 1 << 11;
 const MOST_BUFFER_CHARACTERS = 1 << 16;
 const LEAST_BUDGET_BYTES = 1 << 14;
 /** Memory overhead of a statement without its text: the object, its string slices, its entries in group and set. */
@@ -53,167 +49,83 @@ const SEED = 0x51ab3c7d;
 
 type Key = 'graph' | 'subject' | 'predicate' | 'statement';
 
+/** The keys of a line, as `add` writes it. */
+const KEY_OF: Readonly<Record<Key, (line: string) => string>> = {
+  subject: (line) => line.slice(0, line.indexOf('\t')),
+  predicate: (line) => line.split('\t', 2)[1] as string,
+  statement: (line) => line.slice(0, line.lastIndexOf('\t')),
+  graph: (line) => statementOf(line).graph,
+};
+
 /** How a group that is too large is divided. */
-const KEYS: Readonly<Record<GroupOptions['by'], readonly Key[]>> = {
+const KEYS: Readonly<Record<GroupOptions['by'], readonly [Key, ...Key[]]>> = {
   subject: ['subject', 'statement'],
   'subject and predicate': ['subject', 'predicate', 'statement'],
   graph: ['graph', 'subject', 'statement'],
 };
 
-/** What is known about a part without reading it. */
-interface Part {
-  bytes: number;
-  statements: number;
-  /** The key of its first statement. */
-  key: string | undefined;
-  /** Whether another statement has another key. */
-  several: boolean;
-}
-
-const newParts = (count: number): Part[] =>
-  Array.from({ length: count }, () => ({ bytes: 0, statements: 0, key: undefined, several: false }));
-
 export function openGroups({ directory, by, memoryBudgetBytes }: GroupOptions): Groups {
   const budgetBytes = Math.max(memoryBudgetBytes, LEAST_BUDGET_BYTES);
-  const bufferCharacters = Math.max(LEAST_BUFFER_CHARACTERS, Math.min(MOST_BUFFER_CHARACTERS, Math.floor(budgetBytes / (4 * PARTITIONS))));
+  const space = new SpillSpace(directory, Math.min(MOST_BUFFER_CHARACTERS, Math.floor(budgetBytes / (4 * PARTITIONS))));
   const keys = KEYS[by];
-  const files = new Set<PartitionedFile>();
-  let opened = 0;
-  let bytesSpilled = 0;
-  const openFile = (partitions: number): PartitionedFile => {
-    const count = (bytes: number): void => void (bytesSpilled += bytes);
-    const file = new PartitionedFile(join(directory, String(opened++)), partitions, count, bufferCharacters);
-    files.add(file);
-    return file;
-  };
-  const top = openFile(PARTITIONS);
-  const parts = newParts(PARTITIONS);
+  const top = new Partitions(space, SEED, LINES, KEY_OF[keys[0]], PARTITIONS);
 
-  /** Yields the groups of a part with the `level`th key; `depth` selects hash bits that differ from those of the enclosing parts. */
-  async function* drain(
-    file: PartitionedFile,
-    index: number,
-    part: Part,
-    level: number,
-    depth: number,
-  ): AsyncGenerator<readonly Statement[]> {
-    if (part.statements === 0) return;
-    if (part.bytes + part.statements * STATEMENT_BYTES <= budgetBytes) {
-      const pieces: string[] = [];
-      for await (const piece of file.read(index)) pieces.push(piece);
-      yield* arraysOf(pieces.join(''), keys[level] as Key);
-      return;
+  /** The groups of a partition that fits into memory. Another one is partitioned by other bits, or by the next key if it has one key. */
+  const pass: Pass<readonly [Partitions<string>], readonly Statement[]> = async function* (partition, [lines]) {
+    const content = lines.contentOf(partition);
+    if (content === undefined) return undefined;
+    const level = keys.findIndex((key) => KEY_OF[key] === lines.keyOf);
+    if (content.characters + content.entries * STATEMENT_BYTES <= budgetBytes) {
+      yield* arraysOf(lines.read(partition), keys[level] as Key);
+      return undefined;
     }
-    const next = part.several ? level : level + 1;
-    const key = keys[next];
+    const key = keys[content.several ? level : level + 1];
     if (key === undefined) {
-      yield [await firstOf(file.read(index))];
-      return;
-    }
-    const inner = openFile(PARTS);
-    try {
-      const innerParts = await divide(file.read(index), inner, key, depth + 1);
-      for (const [i, innerPart] of innerParts.entries()) {
-        yield* drain(inner, i, innerPart, next, depth + 1);
-        await inner.drop(i);
+      // One statement, many times.
+      for await (const [line] of lines.read(partition)) {
+        yield [statementOf(line as string)];
+        break;
       }
-    } finally {
-      files.delete(inner);
-      await inner.remove();
+      return undefined;
     }
-  }
+    const parts = lines.next(KEY_OF[key], PARTS);
+    for await (const batch of lines.read(partition)) {
+      for (const line of batch) parts.add(line);
+      await space.flush();
+    }
+    return [parts];
+  };
 
   return {
     partitions: PARTITIONS,
     get bytesSpilled() {
-      return bytesSpilled;
+      return space.bytes;
     },
     async add(statements) {
-      const piece = openPiece(top, parts);
-      let last: string | undefined;
-      let index = 0;
       for (const { subject, predicate, object, graph, line } of statements) {
-        const key = by === 'graph' ? graph : subject;
-        if (key !== last) index = partitionOf(key, SEED, PARTITIONS);
-        last = key;
-        piece.put(index, key, `${subject}\t${predicate}\t${object}\t${graph}\t${line}\n`);
+        top.add(`${subject}\t${predicate}\t${object}\t${graph}\t${line}\n`, by === 'graph' ? graph : subject);
       }
-      await piece.end();
+      await space.flush();
     },
-    partition: (index) => drain(top, index, parts[index] as Part, 0, 0),
-    async remove() {
-      for (const file of files) await file.close();
-      files.clear();
-      await rm(directory, { recursive: true, force: true }).catch((error: NodeJS.ErrnoException) => {
-        // If the directory could not be made, there is nothing to remove, and the first error is the important one.
-        if (error.code !== 'ENOTDIR') throw error;
-      });
-    },
+    partition: (index) => passOver([top], index, pass, true),
+    remove: () => space.remove(),
   };
 }
 
-/** Lines that are slices of one text. They are copied before they are kept, so that a few of them do not keep all of it alive. */
-function openPiece(file: PartitionedFile, parts: readonly Part[]) {
-  const texts: string[] = new Array(parts.length).fill('');
-  return {
-    put(index: number, key: string, line: string): void {
-      texts[index] += line;
-      const part = parts[index] as Part;
-      part.bytes += line.length;
-      part.statements++;
-      if (part.key === undefined) part.key = detach(key);
-      else if (!part.several) part.several = part.key !== key;
-    },
-    async end(): Promise<void> {
-      for (const [index, text] of texts.entries()) if (text !== '') file.add(index, detach(text));
-      if (file.full) await file.flush();
-    },
-  };
-}
-
-/** Distributes the lines of `text` over the parts of `to`. */
-async function divide(text: AsyncIterable<string>, to: PartitionedFile, key: Key, depth: number): Promise<readonly Part[]> {
-  const parts = newParts(PARTS);
-  const seed = (SEED + Math.imul(depth, 0x9e3779b1)) | 0;
-  let rest = '';
-  for await (const piece of text) {
-    const whole = piece.lastIndexOf('\n') + 1;
-    const lines = rest + piece.slice(0, whole);
-    rest = whole === 0 ? rest + piece : piece.slice(whole);
-    const out = openPiece(to, parts);
-    for (let from = 0; from < lines.length; ) {
-      const end = lines.indexOf('\n', from) + 1;
-      const line = lines.slice(from, end);
-      const value = keyOf(line, key);
-      out.put(partitionOf(value, seed, PARTS), value, line);
-      from = end;
-    }
-    await out.end();
-  }
-  return parts;
-}
-
-/** Parses a line in the form in which `add` writes it. */
-function keyOf(line: string, key: Key): string {
-  if (key === 'subject') return line.slice(0, line.indexOf('\t'));
-  if (key === 'predicate') return line.split('\t', 2)[1] as string;
-  const end = line.lastIndexOf('\t');
-  return key === 'statement' ? line.slice(0, end) : line.slice(line.lastIndexOf('\t', end - 1) + 1, end);
-}
-
-/** Groups the lines of `text`, and collects complete groups into arrays of a reasonable size. */
-function* arraysOf(text: string, key: Key): Generator<readonly Statement[]> {
+/** Groups lines, and collects complete groups into arrays of a reasonable size. */
+async function* arraysOf(batches: AsyncIterable<readonly string[]>, key: Key): AsyncGenerator<readonly Statement[]> {
   const groups = new Map<string, Statement[]>();
   const seen = new Set<string>();
   let group: Statement[] = [];
   let last: string | undefined;
-  for (let from = 0; from < text.length; ) {
-    const end = text.indexOf('\n', from);
-    const known = seen.size;
-    seen.add(text.slice(from, text.lastIndexOf('\t', end)));
-    if (seen.size > known) {
-      const statement = statementOf(text, from, end);
-      const value = key === 'graph' || key === 'predicate' ? statement[key] : statement.subject;
+  for await (const batch of batches) {
+    for (const line of batch) {
+      const known = seen.size;
+      seen.add(KEY_OF.statement(line));
+      if (seen.size === known) continue;
+      const statement = statementOf(line);
+      // Statements that are partitioned by their text belong to one subject.
+      const value = statement[key === 'statement' ? 'subject' : key];
       if (value !== last) {
         last = value;
         group = groups.get(value) ?? [];
@@ -221,7 +133,6 @@ function* arraysOf(text: string, key: Key): Generator<readonly Statement[]> {
       }
       group.push(statement);
     }
-    from = end + 1;
   }
   seen.clear();
   let array: Statement[] = [];
@@ -235,26 +146,16 @@ function* arraysOf(text: string, key: Key): Generator<readonly Statement[]> {
   if (array.length > 0) yield array;
 }
 
-function statementOf(text: string, from: number, end: number): Statement {
-  const a = text.indexOf('\t', from);
-  const b = text.indexOf('\t', a + 1);
-  const c = text.indexOf('\t', b + 1);
-  const d = text.indexOf('\t', c + 1);
+function statementOf(line: string): Statement {
+  const a = line.indexOf('\t');
+  const b = line.indexOf('\t', a + 1);
+  const c = line.indexOf('\t', b + 1);
+  const d = line.indexOf('\t', c + 1);
   return {
-    subject: text.slice(from, a),
-    predicate: text.slice(a + 1, b),
-    object: text.slice(b + 1, c),
-    graph: text.slice(c + 1, d),
-    line: Number(text.slice(d + 1, end)),
+    subject: line.slice(0, a),
+    predicate: line.slice(a + 1, b),
+    object: line.slice(b + 1, c),
+    graph: line.slice(c + 1, d),
+    line: Number(line.slice(d + 1, -1)),
   };
-}
-
-/** The first line of a part that contains one statement many times. */
-async function firstOf(text: AsyncIterable<string>): Promise<Statement> {
-  let line = '';
-  for await (const piece of text) {
-    line += piece;
-    if (line.includes('\n')) break;
-  }
-  return statementOf(line, 0, line.indexOf('\n'));
 }

@@ -163,7 +163,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'src/nquads': {
     purpose: 'The text of statements: read, checked, escaped, cut into lines and grouped.',
-    uses: ['src/core', 'src/storage'],
+    uses: ['src/core', 'src/spill'],
   },
   'src/sinks': {
     purpose: 'Statements to files and streams, in eight formats, compressed and in archives.',
