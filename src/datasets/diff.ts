@@ -5,7 +5,7 @@ import { Fault } from '../core/fault.ts';
 import { redact } from '../core/redact.ts';
 import { readStatements } from '../nquads/read.ts';
 import type { RejectedStatement } from '../nquads/statement.ts';
-import { MemoryBudget } from '../run/distinct/distinct.ts';
+import { MemoryBudget } from '../spill/budget.ts';
 import { PartitionedFile } from '../storage/local/partitioned-file.ts';
 import { openInput } from '../storage/open.ts';
 import type { OpenOptions } from '../storage/storage.ts';

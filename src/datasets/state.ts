@@ -9,7 +9,7 @@ import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '../core/fault.ts';
 import { HASH_VERSION } from '../core/hash.ts';
-import { MemoryBudget } from '../run/distinct/distinct.ts';
+import { MemoryBudget } from '../spill/budget.ts';
 import { syncDirectory, writeAtomically } from '../storage/local/file.ts';
 import type { Folding } from './changes.ts';
 import { type Dataset, jsonText } from './dataset.ts';

@@ -2,7 +2,7 @@
  * Hash tables of keys that are not kept: a key is a hash of 128 bits with a random seed per run, so a collision is out of reach. Tables are
  * typed arrays and share one memory budget. When it is used up they are frozen: a key that they do not contain is *undecided*.
  */
-import { h1, h2, h3, h4, hash, hashPair } from '../core/hash.ts';
+import { h1, h2, h3, h4, hash, hashPair, setHash } from '../core/hash.ts';
 import { MemoryBudget } from './budget.ts';
 
 export const KNOWN = 0;
@@ -231,6 +231,12 @@ export class HashSet extends KeyTable {
   /** Adds two texts as one key. */
   addPair(first: string, second: string): Verdict {
     hashPair(first, second, this.seed);
+    return this.addHashed();
+  }
+
+  /** Adds a text by the four words of its hash, which another copy of the hash's module may have made. */
+  addWords(word1: number, word2: number, word3: number, word4: number): Verdict {
+    setHash(word1, word2, word3, word4);
     return this.addHashed();
   }
 

@@ -244,7 +244,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'src/datasets': {
     purpose: 'Graphs that are kept in versions: what runs change, the files of versions, and the state that finds changes.',
-    uses: ['src/core', 'src/nquads', 'src/plan/algebra.ts', 'src/run', 'src/sinks', 'src/storage'],
+    uses: ['src/core', 'src/nquads', 'src/plan/algebra.ts', 'src/run', 'src/sinks', 'src/spill', 'src/storage'],
   },
   'src/explain': {
     purpose: 'Which rules of a mapping can make a statement, and which records do.',

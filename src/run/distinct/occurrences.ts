@@ -1,7 +1,8 @@
 /** How often a content has come before: what tells equal rows of a dataset apart. */
 import { Fault } from '../../core/fault.ts';
 import { h1, h2, h3, h4, hash } from '../../core/hash.ts';
-import { KeyTable, type MemoryBudget } from './distinct.ts';
+import type { MemoryBudget } from '../../spill/budget.ts';
+import { KeyTable } from '../../spill/key-table.ts';
 
 /** The same in every run: labels of blank nodes are made of it. */
 const SEED = 0x3d4d51cb;
