@@ -1,6 +1,6 @@
 /** `quadmill explain`: how a mapping would be executed, and which of its rules and records make a statement. */
 import { describeFault, Fault } from '../../src/core/fault.ts';
-import type { Mapping } from '../../src/mapping/model/model.ts';
+import { allSourcesOf, type LogicalSource } from '../../src/mapping/model/model.ts';
 import { explainPlan } from '../../src/plan/explain.ts';
 import { Databases } from '../../src/run/databases/databases.ts';
 import { openWholes } from '../../src/run/prepare/documents/whole.ts';
@@ -47,7 +47,7 @@ export const explain = commandOf(EXPLAIN, async (parsed) => {
     { baseIri: base, functions: await openedFunctionsOf(parsed) },
     { workingDirectory: process.cwd(), reach: undefined, s3: webAccess().s3 },
   );
-  const databases = await openDatabases(mapping, databaseOf(parsed));
+  const databases = await openDatabases(allSourcesOf(mapping), databaseOf(parsed));
   const wholes = await openWholes(requestOf(parsed, parsed.positionals, undefined));
   printData(explainPlan(mapping, base, databases?.metadata, wholes));
   await databases?.close();
@@ -55,9 +55,9 @@ export const explain = commandOf(EXPLAIN, async (parsed) => {
 });
 
 /** Without its database a mapping can still be explained, except for what depends on keys and types. */
-async function openDatabases(mapping: Mapping, database: DatabaseAccess | undefined): Promise<Databases | undefined> {
+async function openDatabases(sources: readonly LogicalSource[], database: DatabaseAccess | undefined): Promise<Databases | undefined> {
   try {
-    return await Databases.open(mapping, { database, sql: sqlLimits(), workingDirectory: process.cwd(), reach: undefined }, {}, undefined);
+    return await Databases.open(sources, { database, sql: sqlLimits(), workingDirectory: process.cwd(), reach: undefined }, {}, undefined);
   } catch (error) {
     printLine(`explained without the database, which decides about keys and joins: ${describeFault(Fault.of(error))}`);
     return undefined;

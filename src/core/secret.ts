@@ -62,15 +62,22 @@ export function unpackSecrets<T>({ packed }: Packed<T>): T {
   }) as T;
 }
 
-/** Plain objects and arrays in which objects are replaced: a copy of those that hold one, however deep. Everything else is kept. */
-function replaced(value: unknown, replacement: (one: object) => unknown): unknown {
+/**
+ * Plain objects and arrays in which objects are replaced: a copy of those that hold one, however deep. Everything else is kept. What occurs in
+ * several places is copied once.
+ */
+function replaced(value: unknown, replacement: (one: object) => unknown, known = new Map<object, unknown>()): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  const found = replacement(value);
-  if (found !== undefined) return found;
+  const copy = known.get(value) ?? replacement(value) ?? replacedWithin(value, (one) => replaced(one, replacement, known));
+  known.set(value, copy);
+  return copy;
+}
+
+function replacedWithin(value: object, replace: (one: unknown) => unknown): object {
   const isArray = Array.isArray(value);
   if (!isArray && !isPlain(value)) return value;
   const before: readonly unknown[] = isArray ? value : Object.values(value);
-  const after = before.map((one) => replaced(one, replacement));
+  const after = before.map(replace);
   if (after.every((one, i) => one === before[i])) return value;
   return isArray ? after : Object.fromEntries(Object.keys(value).map((name, i) => [name, after[i]]));
 }

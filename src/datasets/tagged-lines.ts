@@ -46,7 +46,8 @@ export class TaggedLines {
 
   /** Every distinct line with its state, in batches. What was added is gone afterwards. @throws Fault sink/failed */
   drain(fold: Fold): AsyncGenerator<readonly FoldedLine[]> {
-    const pass: Pass<[Partitions<string>], readonly FoldedLine[]> = async function* (this: TaggedLines, partition, [lines]) {
+    const budgetBytes = this.#budgetBytes;
+    const pass: Pass<[Partitions<string>], readonly FoldedLine[]> = async function* (partition, [lines]) {
       const states = new Map<string, number>();
       let bytes = 0;
       const left = lines.next();
@@ -56,7 +57,7 @@ export class TaggedLines {
           const line = entry.slice(1);
           const state = states.get(line);
           if (state !== undefined) states.set(line, fold(state, tag));
-          else if (bytes < this.#budgetBytes) {
+          else if (bytes < budgetBytes) {
             states.set(detach(line), fold(0, tag));
             bytes += line.length + ENTRY_BYTES;
           }
@@ -67,7 +68,7 @@ export class TaggedLines {
       }
       yield [...states];
       return [left];
-    }.bind(this);
+    };
     return drain([this.#lines], pass);
   }
 

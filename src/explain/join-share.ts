@@ -10,7 +10,7 @@ import { isObjectOf } from '../plan/scans.ts';
 import { PARENT_RECORDS } from '../run/execute/preview.ts';
 import { executeScans } from '../run/execute/scans.ts';
 import { prepareWithDeadline } from '../run/prepare/deadline.ts';
-import type { PreparedRun } from '../run/prepare/prepare.ts';
+import type { PreparedRun } from '../run/prepare/open.ts';
 import type { RunRequest, ScanLimit } from '../run/request.ts';
 import { keysOf } from './find-records.ts';
 import { type Witness, witnessesOf } from './witnesses.ts';

@@ -1,8 +1,21 @@
 /**
  * The functions, loaded when a mapping calls one: they are a third of the code that a small run would load, and most mappings call none.
  *
- * Reading a mapping loads them, so they are loaded when its calls are compiled in the same thread.
+ * Reading a mapping loads them. Another thread that compiles its calls loads them by `loadModules`.
  */
+import { loadLinearEngine } from '../regexp/linear.ts';
+
+/** What is loaded for some mappings alone. Plain data: it is sent to threads. */
+export interface Modules {
+  readonly functions: boolean;
+  /** The engine of linear time. */
+  readonly regExps: boolean;
+}
+
+export async function loadModules({ functions, regExps }: Modules): Promise<void> {
+  if (functions) await loadFunctions();
+  if (regExps) await loadLinearEngine();
+}
 
 export interface FunctionLibrary {
   readonly compileCall: typeof import('./compile.ts').compileCall;

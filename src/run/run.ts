@@ -11,7 +11,7 @@ import { type Outputs, openOutputs } from './execute/outputs.ts';
 import { executeScans } from './execute/scans.ts';
 import { fillSides, mapsAlone } from './execute/sides.ts';
 import { prepareWithDeadline } from './prepare/deadline.ts';
-import type { PreparedRun } from './prepare/prepare.ts';
+import type { PreparedRun } from './prepare/open.ts';
 import type { PartReport } from './report.ts';
 import { type RunHooks, type RunReport, type RunRequest, type SliceScan, TABLE_SHARE, type TargetReport } from './request.ts';
 import { mergeReports } from './slices/merge-reports.ts';
@@ -124,7 +124,7 @@ async function executeHere(
 /** undefined: this thread executes the run. */
 async function threadsOf(request: RunRequest, prepared: PreparedRun, hooks: RunHooks): Promise<RunThreads | undefined> {
   const { slice, firstRecords, rowsPerPart } = request;
-  const threads = threadsFor(request, prepared.tableBytes);
+  const threads = threadsFor(request, prepared.tables?.bytes ?? 0);
   // What these ask for depends on the order of records.
   const isOrdered = [firstRecords, rowsPerPart, hooks.row, hooks.subject].some((one) => one !== undefined);
   return slice === undefined && threads > 1 && !isOrdered ? startThreads({ ...request, threads }, prepared, hooks) : undefined;

@@ -3,7 +3,7 @@
 import type { RunProgress, SliceResult } from '../../queues/jobs.ts';
 import type { FaultData } from '../../src/core/fault.ts';
 import type { Packed } from '../../src/core/secret.ts';
-import type { PreparedRun } from '../../src/run/prepare/prepare.ts';
+import type { PreparedRun } from '../../src/run/prepare/open.ts';
 import type { RunHooks, RunReport, RunRequest, RunSlice } from '../../src/run/request.ts';
 import type { SliceSizes } from '../../src/run/slices/slices.ts';
 import type { QuadSink } from '../../src/sinks/sink.ts';

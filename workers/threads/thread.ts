@@ -12,7 +12,7 @@ import type { RunProgress, SliceResult } from '../../queues/jobs.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { unpackSecrets } from '../../src/core/secret.ts';
 import { SubjectFile } from '../../src/run/distinct/subject-file.ts';
-import type { PreparedRun } from '../../src/run/prepare/prepare.ts';
+import type { PreparedRun } from '../../src/run/prepare/open.ts';
 import type { Rejection, RunReport } from '../../src/run/request.ts';
 import { type FileSink, openFileSink, temporaryName } from '../../src/sinks/file.ts';
 import { FORMAT_EXTENSION } from '../../src/sinks/sink.ts';

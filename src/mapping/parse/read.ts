@@ -4,8 +4,7 @@
  * Dialects are normalised by the tables of `vocabulary.ts`; the role of a node follows from the property that leads to it.
  */
 import { didYouMean, nearest } from '../../core/nearest.ts';
-import { loadFunctions } from '../../functions/library.ts';
-import { loadLinearEngine } from '../../regexp/linear.ts';
+import { loadFunctions, loadModules, type Modules } from '../../functions/library.ts';
 import { Report } from '../model/diagnostics.ts';
 import { type Described, type Graph, type GraphNode, nodeId } from '../model/graph.ts';
 import {
@@ -37,7 +36,7 @@ import { readTriplesMap } from './triples-map.ts';
 
 /**
  * Reads documents as one mapping. Never throws because of their content. If the mapping calls functions, they are loaded in this thread, and so
- * is the library that checks XPath if it has an expression that is no plain path.
+ * is the library that checks XPath if it has an expression that is no plain path. `modules`: what other threads that execute it load, too.
  *
  * `mapping` holds the valid triples maps, in document order, frozen; a mapping with any error should not be run. Diagnostics are sorted by
  * document, then by position. If a document is not valid Turtle or YARRRML, only that is reported, because findings in other documents that
@@ -46,7 +45,7 @@ import { readTriplesMap } from './triples-map.ts';
 export async function readMapping(
   documents: readonly Document[],
   options: ReadOptions,
-): Promise<{ mapping: Mapping; diagnostics: Diagnostic[] }> {
+): Promise<{ mapping: Mapping; diagnostics: Diagnostic[]; modules: Modules }> {
   const report = new Report();
   const names = documents.map(({ name }) => name);
   const { graph, findings, accepted, repetitions, prefixes } = parseDocuments(documents, options, await translate(documents, report));
@@ -59,14 +58,17 @@ export async function readMapping(
   if (findings.length === 0) checkNamespaces(report, graph, prefixes);
   if (findings.length > 0 || report.errors > 0) {
     for (const { origin, message, hint } of findings) report.error('syntax', origin, message, hint);
-    return { mapping: { triplesMaps: [], annotations: [] }, diagnostics: report.sorted(names) };
+    const modules = { functions: false, regExps: false };
+    return { mapping: { triplesMaps: [], annotations: [] }, diagnostics: report.sorted(names), modules };
   }
-  if (callsOf(graph).length > 0) await loadFunctions();
+  const functions = callsOf(graph).length > 0;
+  await loadModules({ functions, regExps: false });
   const { mapping, context } = readGraph(graph, report, options.functions, prefixes);
   if (!context.isDescribed && report.errors === 0) reportNothing(report, graph, documents);
   if (context.xpaths.length > 0) (await import('./expressions/xpaths.ts')).checkXPaths(report, context.xpaths);
-  if (context.hasRegExps) await loadLinearEngine();
-  return { mapping: deepFreeze(mapping), diagnostics: report.sorted(names) };
+  const modules = { functions, regExps: context.hasRegExps };
+  await loadModules(modules);
+  return { mapping: deepFreeze(mapping), diagnostics: report.sorted(names), modules };
 }
 
 /** What reading has found out beside the mapping. */

@@ -3,7 +3,7 @@
  *
  * The planner asks for keys and types (`CatalogueMetadata`), then each scan becomes one SELECT. All of them see the same state of the data.
  */
-import { allSourcesOf, type Mapping, type SqlSource } from '../../mapping/model/model.ts';
+import type { LogicalSource, SqlSource } from '../../mapping/model/model.ts';
 import type { DatabaseRows } from '../../plan/algebra.ts';
 import { sqlKey } from '../../plan/build/operators.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
@@ -16,13 +16,15 @@ import type { Table } from '../../sql/tables.ts';
 import type { KeyRange, RunRequest, ScanLimit } from '../request.ts';
 import { addressOf } from './addresses.ts';
 import { describeSource } from './describe.ts';
-import { metadataOf } from './metadata.ts';
+import { metadataOf, versionOf } from './metadata.ts';
 import { Relations } from './relations.ts';
 import { openDatabaseScan } from './scans.ts';
 
 /** The sessions of a run. The caller closes them. */
 export class Databases {
   readonly metadata: CatalogueMetadata;
+  /** Where this is equal, `metadata` gives the same answers. */
+  readonly version: string;
   readonly #sessions: readonly SqlSession[];
   readonly #relations: Relations;
 
@@ -30,24 +32,26 @@ export class Databases {
     this.#sessions = sessions;
     this.#relations = new Relations(relations);
     this.metadata = metadataOf(this.#relations);
+    this.version = versionOf(relations);
   }
 
   /**
-   * Opens the databases that a mapping reads, and asks them for the columns and keys of its tables and queries.
+   * Opens the databases of sources, and asks them for the columns and keys of the tables and queries.
    *
+   * @param all also others than those of databases
    * @param snapshots what `snapshots` of another process has returned, to read the same states; empty: the present states
    * @param step called before a database is asked
    * @throws Fault database/…; those of `addressOf` and `describeSource`
    */
   static async open(
-    mapping: Mapping,
+    all: readonly LogicalSource[],
     request: Pick<RunRequest, 'database' | 'sql' | 'workingDirectory' | 'reach'> &
       Partial<Pick<RunRequest, 'memoryBudgetBytes' | 'spillDirectory'>>,
     snapshots: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
     step?: ScanLimit['step'],
   ): Promise<Databases> {
-    const sources = allSourcesOf(mapping).filter((source) => source.kind === 'sql');
+    const sources = all.filter((source) => source.kind === 'sql');
     const sessions = new Map<string, SqlSession>();
     const relations = new Map<string, Relation>();
     try {

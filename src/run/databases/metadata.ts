@@ -4,8 +4,19 @@ import type { DatabaseRows, SqlPairs } from '../../plan/algebra.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
 import { DIALECTS } from '../../sql/dialects/dialects.ts';
 import { canBeDistinct, type Relation } from '../../sql/select.ts';
-import { isKeyOf } from './keys.ts';
+import { isKeyOf, keysOf } from './keys.ts';
 import type { Relations } from './relations.ts';
+
+/** Of all that the answers depend on, beside the mapping. */
+export const versionOf = (relations: ReadonlyMap<string, Relation>): string =>
+  JSON.stringify(
+    [...relations].map(([key, { session, table, columns }]) => [
+      key,
+      session.product,
+      table && keysOf(table),
+      columns.map(({ name, family, exact, partial, elements }) => [name, family, exact, partial, elements !== undefined]),
+    ]),
+  );
 
 export const metadataOf = (relations: Relations): CatalogueMetadata => ({
   isKey: (source, references) => isKey(relations, source, references),

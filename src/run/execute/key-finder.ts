@@ -10,7 +10,7 @@ import { rangesOf } from '../../storage/open.ts';
 import { isLocal } from '../../storage/url.ts';
 import { type DocumentPlace, formatBefore } from '../prepare/documents/inputs.ts';
 import { readOptionsOf } from '../prepare/documents/open-scan.ts';
-import type { PreparedRun } from '../prepare/prepare.ts';
+import type { PreparedRun } from '../prepare/open.ts';
 import { type ByteSlice, type RunRequest, type SliceScan, STANDARD_INPUT } from '../request.ts';
 import { ascentReader, leaveToReader } from './ascending-keys.ts';
 

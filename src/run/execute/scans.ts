@@ -20,7 +20,8 @@ import { SubjectTable } from '../distinct/distinct.ts';
 import { LineSpill, SubjectSpill } from '../distinct/spill.ts';
 import type { DocumentPlace } from '../prepare/documents/inputs.ts';
 import { openFileScan } from '../prepare/documents/open-scan.ts';
-import type { PreparedRun } from '../prepare/prepare.ts';
+import { labelsOfScan } from '../prepare/labels.ts';
+import type { PreparedRun } from '../prepare/open.ts';
 import { reportsOf } from '../report.ts';
 import type { ByteSlice, KeyRange, RunHooks, RunReport, RunRequest, SliceScan } from '../request.ts';
 import { Execution } from './execute.ts';
@@ -136,7 +137,7 @@ export async function executeScans(
       limit?.step?.(`reading ${name}`);
       await execution.scan(
         scan,
-        labels.ofScan(position),
+        labelsOfScan(labels, position),
         await (limit === undefined ? open(hooks.signal ?? NEVER) : withDeadline(open, name, wanted.length - i, limit, hooks.signal)),
       );
     }

@@ -5,7 +5,7 @@ import type { CollectPlan, Plan, RulePlan } from '../../plan/plan.ts';
 import type { MemoryBudget } from '../../spill/budget.ts';
 import { Multimap } from '../../spill/multimap.ts';
 import { SpillSpace, spillName } from '../../spill/space.ts';
-import type { PreparedRun } from '../prepare/prepare.ts';
+import type { PreparedRun } from '../prepare/open.ts';
 import type { RunHooks, RunRequest, SliceScan } from '../request.ts';
 import { executeScans, type ScansResult, type Shared } from './scans.ts';
 

@@ -3,7 +3,8 @@ import { LinkedAbort } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
 import { timeOverFault } from '../../core/limits.ts';
 import type { RunHooks, RunRequest } from '../request.ts';
-import { type Planner, type PreparedRun, prepareRun } from './prepare.ts';
+import type { PreparedRun } from './open.ts';
+import { type Planner, prepareRun } from './prepare.ts';
 
 /**
  * As `prepareRun`, until the time of `hooks.limit` is over.

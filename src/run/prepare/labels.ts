@@ -10,9 +10,15 @@ import { type RunRequest, STANDARD_INPUT } from '../request.ts';
 import type { DocumentPlace } from './documents/inputs.ts';
 
 export interface RunLabels extends Pick<Labels, 'values'> {
-  /** Of the rows of a scan, by its position. */
-  ofScan(position: number): Labels;
+  /** Digest of the input of each scan. */
+  readonly inputs: readonly string[];
 }
+
+/** Of the rows of a scan, by its position. */
+export const labelsOfScan = ({ values, inputs }: RunLabels, position: number): Labels => ({
+  values,
+  rows: (map) => labelOfMap(map) + inputs[position],
+});
 
 const digest = (parts: unknown, digits: number): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, digits);
@@ -53,15 +59,11 @@ export function labelsOf(
   const mapping = documents.map(({ url }) => absolute(url)).sort();
   const addresses = [...new Set(all.map((input) => JSON.stringify(addressOf(input))))].sort();
   const values = `q${digest([mapping, addresses], 2 * HALF)}`;
-  return {
-    values,
-    ofScan: (position) => {
-      const scan = scans[position] as (typeof scans)[number];
-      const { source, document = 0 } = scan;
-      // The same document may be given twice.
-      const before = scans.filter((one) => one.source === source && (one.document ?? 0) < document && one.place?.url === scan.place?.url);
-      const input = digest([mapping, addressOf(scan), before.length], HALF);
-      return { values, rows: (map) => labelOfMap(map) + input };
-    },
-  };
+  const inputs = scans.map((scan) => {
+    const { source, document = 0 } = scan;
+    // The same document may be given twice.
+    const before = scans.filter((one) => one.source === source && (one.document ?? 0) < document && one.place?.url === scan.place?.url);
+    return digest([mapping, addressOf(scan), before.length], HALF);
+  });
+  return { values, inputs };
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Fault } from '../../core/fault.ts';
 import { redact } from '../../core/redact.ts';
+import type { Modules } from '../../functions/library.ts';
 import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
 import type { Diagnostic, Mapping } from '../../mapping/model/model.ts';
 import type { ReadOptions } from '../../mapping/parse/document.ts';
@@ -23,6 +24,8 @@ export interface MappingDocument {
 
 export interface LoadedMapping {
   readonly mapping: Mapping;
+  /** Those that are loaded for it, in this thread. */
+  readonly modules: Modules;
   readonly warnings: readonly Diagnostic[];
   readonly documents: readonly { readonly url: string; readonly sha256: string }[];
 }
@@ -50,15 +53,15 @@ export async function loadDocuments(
   const key = JSON.stringify([baseIri, separate, digests, functions?.version]);
   const known = remembered.get(key);
   if (known !== undefined) return known;
-  const { mapping, diagnostics } = await readMapping(documents, { baseIri, separate, functions });
+  const { mapping, diagnostics, modules } = await readMapping(documents, { baseIri, separate, functions });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     if (validOnly && mapping.triplesMaps.length > 0)
-      return { mapping, warnings: diagnostics.filter(({ severity }) => severity === 'warning'), documents: digests };
+      return { mapping, modules, warnings: diagnostics.filter(({ severity }) => severity === 'warning'), documents: digests };
     const syntax = errors.every(({ code }) => code === 'syntax');
     throw new Fault(syntax ? 'mapping/syntax' : 'mapping/invalid', errors.map(formatDiagnostic).join('\n'));
   }
-  const loaded = { mapping, warnings: diagnostics, documents: digests };
+  const loaded = { mapping, modules, warnings: diagnostics, documents: digests };
   const bytes = documents.reduce((sum, { text }) => sum + text.length, 0);
   if (bytes <= REMEMBERED_BYTES) remembered.set(key, loaded);
   if (remembered.size > REMEMBERED) remembered.delete(remembered.keys().next().value as string);

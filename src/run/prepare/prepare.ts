@@ -3,8 +3,6 @@
 import { createHash } from 'node:crypto';
 import { HASH_VERSION } from '../../core/hash.ts';
 import { redact } from '../../core/redact.ts';
-import type { OpenedFunctions } from '../../custom-functions/open.ts';
-import type { CustomFunctions } from '../../functions/definition.ts';
 import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
 import { tablesOf } from '../../mapping/model/expressions.ts';
 import { allSourcesOf, type LogicalSource, type Mapping } from '../../mapping/model/model.ts';
@@ -15,36 +13,17 @@ import { forDocuments, mapsOf, type Plan, type ScanPlan } from '../../plan/plan.
 import { planMapping } from '../../plan/planning.ts';
 import type { Databases } from '../databases/databases.ts';
 import { DEFAULT_BASE, type RunHooks, type RunRequest, type ScanLimit } from '../request.ts';
-import { bindSources, type DocumentPlace, locateInputs } from './documents/inputs.ts';
-import { labelsOf, type RunLabels } from './labels.ts';
+import { bindSources, locateInputs } from './documents/inputs.ts';
+import { labelsOf } from './labels.ts';
 import { type LoadedMapping, loadDocuments, loadMapping } from './load.ts';
+import { OpenedRun, type PreparedRun } from './open.ts';
 import { leftOutText, selectBound } from './selection.ts';
-
-export interface PreparedRun {
-  readonly plan: Plan;
-  /** The plan, lowered with the keys of documents that are known: none, or those of `findKeys`. */
-  readonly physical: PhysicalPlan;
-  /** The document of each scan; undefined for a database scan. */
-  readonly places: readonly (DocumentPlace | undefined)[];
-  /** undefined: the mapping reads no database. */
-  readonly databases: Databases | undefined;
-  readonly warnings: readonly string[];
-  readonly documents: LoadedMapping['documents'];
-  /** Functions of the run beside the built-in ones, and those that look values up in tables. */
-  readonly functions: CustomFunctions | undefined;
-  /** What each process and thread holds of the tables in which functions look values up. */
-  readonly tableBytes: number;
-  /** Digest of hash function, mapping, plan, tables and database: processes with equal digests have the same plan over the same database. */
-  readonly digest: string;
-  readonly labels: RunLabels;
-  close(): Promise<void>;
-}
 
 /** Makes another plan than that of a run, over sources of the mapping. */
 export type Planner = (mapping: Mapping, base: string, metadata: CatalogueMetadata) => Plan;
 
 /**
- * Prepares a run, with the same result in every thread and process. The caller closes it.
+ * Prepares a run, with the same result in every process. The caller closes it.
  *
  * @param snapshots database snapshots to read, see `Databases.open`
  * @param planner undefined: the plan of a run
@@ -60,11 +39,11 @@ export async function prepareRun(
   onLocated?: RunHooks['located'],
 ): Promise<PreparedRun> {
   const base = request.base ?? DEFAULT_BASE;
-  if (request.functions !== undefined) step?.('loading the custom functions');
-  const opened = await openCustomFunctions(request);
-  let databases: Databases | undefined;
+  const opened = new OpenedRun();
   try {
-    const read = { baseIri: base, separate: request.boundOnly === true, functions: opened };
+    if (request.functions !== undefined) step?.('loading the custom functions');
+    await opened.openFunctions(request);
+    const read = { baseIri: base, separate: request.boundOnly === true, functions: opened.functions };
     const loaded = await (request.documents === undefined
       ? loadMapping(request.mappings, read, {
           workingDirectory: request.workingDirectory,
@@ -74,11 +53,13 @@ export async function prepareRun(
         })
       : loadDocuments(request.documents, read, request.validOnly));
     const { mapping, warnings, documents } = selected(loaded, request);
-    databases = await openDatabases(mapping, request, snapshots, signal, step);
+    const ofMapping = allSourcesOf(mapping);
+    await opened.openDatabases(ofMapping, request, snapshots, signal, step);
+    const { databases, version } = opened;
     const whole = planBy(planner, mapping, base, databases, request);
     const scanned = whole.scans.map(sourceOf);
     // The inputs of a request are for all sources of the mapping, also for those that another plan does not read.
-    const others = planner === undefined ? [] : allSourcesOf(mapping);
+    const others = planner === undefined ? [] : ofMapping;
     const sources = [...scanned, ...others.filter((source) => !scanned.includes(source))];
     const allLocated = locateInputs(sources, request);
     const located = allLocated.slice(0, scanned.length);
@@ -87,11 +68,13 @@ export async function prepareRun(
       located.map((places) => places?.length ?? 1),
     );
     const places = positions.map((position, at) => located[position]?.[at - positions.indexOf(position)]);
-    const {
-      functions,
-      bytes: tableBytes,
-      warnings: ofTables,
-    } = await withTables(opened, mapping, places, { request, signal, step, located: onLocated });
+    const lookedUp = tablesOf(mapping);
+    const loader = lookedUp.length === 0 ? undefined : await import('./tables.ts');
+    const wanted = loader?.locateTables(lookedUp, request) ?? [];
+    // All documents are known before the first one is opened.
+    await onLocated?.([...places, ...wanted].flatMap((place) => place?.url ?? []));
+    const tables = await loader?.loadTables(wanted, request, signal, step);
+    const parts = await opened.parts(tables);
     const shape = plan.scans.map(({ iterations }) =>
       iterations.map((iteration) => [iteration.references, mapsOf(iteration).map(({ unique }) => unique)]),
     );
@@ -103,19 +86,21 @@ export async function prepareRun(
           base,
           shape,
           redact(request.database?.jdbcUrl ?? ''),
-          functions?.version,
+          parts.functions?.version,
         ]),
       )
       .digest('hex');
     return {
+      ...parts,
       plan,
       physical: loweredOf(plan, request.distinct),
       places,
-      databases,
-      warnings: [...warnings, ...(databases?.warnings ?? []), ...ofTables],
+      sources: ofMapping,
+      version,
+      modules: loaded.modules,
+      warnings: [...warnings, ...(databases?.warnings ?? []), ...(tables?.warnings ?? [])],
       documents,
-      functions,
-      tableBytes,
+      tables,
       digest,
       labels: labelsOf(
         documents,
@@ -123,70 +108,17 @@ export async function prepareRun(
         sources.flatMap((source, i) => (allLocated[i] ?? [undefined]).map((place) => ({ source, place }))),
         request,
       ),
-      close: async () => {
-        opened?.close();
-        await databases?.close();
-      },
     };
   } catch (error) {
-    opened?.close();
-    await databases?.close();
+    await opened.close();
     throw error;
   }
-}
-
-/** Loaded only for runs that have such functions. */
-const openCustomFunctions = async ({ functions }: RunRequest): Promise<OpenedFunctions | undefined> =>
-  functions === undefined ? undefined : (await import('../../custom-functions/open.ts')).openFunctions(functions);
-
-interface Surroundings {
-  readonly request: RunRequest;
-  readonly signal: AbortSignal | undefined;
-  readonly step: ScanLimit['step'];
-  readonly located: RunHooks['located'];
-}
-
-/** Adds those that look values up in tables, which are read now. All documents are known before the first one is opened. */
-async function withTables(
-  opened: CustomFunctions | undefined,
-  mapping: Mapping,
-  places: PreparedRun['places'],
-  { request, signal, step, located }: Surroundings,
-): Promise<Pick<PreparedRun, 'functions' | 'warnings'> & { readonly bytes: number }> {
-  const urls = places.flatMap((place) => place?.url ?? []);
-  const wanted = tablesOf(mapping);
-  if (wanted.length === 0) {
-    await located?.(urls);
-    return { functions: opened, bytes: 0, warnings: [] };
-  }
-  const { loadTables, locateTables } = await import('./tables.ts');
-  const tables = locateTables(wanted, request);
-  await located?.([...urls, ...tables.map(({ url }) => url)]);
-  const loaded = await loadTables(tables, request, signal, step);
-  const functions: CustomFunctions = {
-    version: `${opened?.version} ${loaded.version}`,
-    definitions: opened?.definitions ?? [],
-    find: (iri) => opened?.find(iri) ?? loaded.find(iri),
-  };
-  return { functions, bytes: loaded.bytes, warnings: loaded.warnings };
 }
 
 function planBy(planner: Planner | undefined, mapping: Mapping, base: string, databases: Databases | undefined, request: RunRequest): Plan {
   if (planner !== undefined) return planner(mapping, base, databases?.metadata ?? NO_METADATA);
   if (databases === undefined) return planOf(mapping, base, request);
   return planMapping(mapping, base, databases.metadata, request, request.rdf === '1.2');
-}
-
-/** Loads what reads databases when a mapping does. */
-async function openDatabases(
-  mapping: Mapping,
-  request: RunRequest,
-  snapshots: Readonly<Record<string, string>>,
-  signal: AbortSignal | undefined,
-  step: ScanLimit['step'],
-): Promise<Databases | undefined> {
-  const reads = allSourcesOf(mapping).some(({ kind }) => kind === 'sql');
-  return reads ? (await import('../databases/databases.ts')).Databases.open(mapping, request, snapshots, signal, step) : undefined;
 }
 
 /** Both sides of a join are of one database. */

@@ -1,7 +1,7 @@
 /**
  * The tables in which functions of a run look values up: read before its first record, as inputs are, since functions read no files.
  *
- * Each process and each thread that prepares the run has its own. They do not spill, so their size is bounded.
+ * Each thread has a copy. They do not spill, so their size is bounded.
  */
 import { createHash } from 'node:crypto';
 import { Fault } from '../../core/fault.ts';
@@ -26,7 +26,13 @@ interface WantedTable extends LookUpTable {
   readonly url: string;
 }
 
-export interface LoadedTables extends CustomFunctions {
+/** Plain data, which threads get as a copy. */
+export interface LoadedTables {
+  /** Digest of their contents. */
+  readonly version: string;
+  /** By `nameOf`. */
+  readonly byName: ReadonlyMap<string, Table>;
+  /** What each process and thread holds of them. */
   readonly bytes: number;
   readonly warnings: readonly string[];
 }
@@ -36,7 +42,7 @@ export const locateTables = (tables: readonly LookUpTable[], request: RunRequest
   tables.map((table) => ({ ...table, url: locateSource(table.file, request) }));
 
 /**
- * Reads each table once, and gives the functions that look values up in them.
+ * Reads each table once.
  *
  * @throws Fault those of an input; mapping/reference — there is no such column; limit/exceeded — the tables need more memory than they may have
  */
@@ -67,13 +73,18 @@ export async function loadTables(
     }
     byName.set(nameOf(fileKey(file), from, to, file.csv?.delimiter), table);
   }
-  const definitions = lookUpsIn((file, from, to, delimiter) => {
+  return { version: digest.digest('hex'), byName, bytes, warnings };
+}
+
+/** Functions of the run, and those that look values up in tables. */
+export function withTables(opened: CustomFunctions | undefined, { version, byName }: LoadedTables): CustomFunctions {
+  const lookUps = lookUpsIn((file, from, to, delimiter) => {
     const table = byName.get(nameOf(file, from, to, delimiter));
     if (table === undefined) throw new Error(`no table was read for ${file}`);
     return table;
   });
-  const byIri = new Map(definitions.flatMap((one) => [one.iri, ...one.aliases].map((iri) => [iri, one] as const)));
-  return { version: digest.digest('hex'), definitions: [], find: (iri) => byIri.get(iri), bytes, warnings };
+  const byIri = new Map(lookUps.flatMap((one) => [one.iri, ...one.aliases].map((iri) => [iri, one] as const)));
+  return { definitions: [], ...opened, version: `${opened?.version} ${version}`, find: (iri) => opened?.find(iri) ?? byIri.get(iri) };
 }
 
 const nameOf = (file: string, from: number, to: number, delimiter: string | undefined): string =>

@@ -4,7 +4,7 @@ import type { Project } from '../../plan/algebra.ts';
 import type { Provided } from '../../plan/physical/nodes.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import type { InputState } from '../../storage/storage.ts';
-import type { PreparedRun } from '../prepare/prepare.ts';
+import type { PreparedRun } from '../prepare/open.ts';
 import type { RunRequest, SliceScan } from '../request.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { MemoryBudget } from '../../spill/budget.ts';
 import { SharedHashSet, SharedMemory, SharedSubjectTable } from '../distinct/shared.ts';
 import type { Shared, SharedTables } from '../execute/scans.ts';
 import { type FilledSides, fillSides } from '../execute/sides.ts';
-import type { PreparedRun } from '../prepare/prepare.ts';
+import type { PreparedRun } from '../prepare/open.ts';
 import type { RunRequest } from '../request.ts';
 import type { BuiltSides, SharedGroup } from './messages.ts';
 import { UndecidedSender } from './undecided.ts';

@@ -5,24 +5,18 @@ import { withKeys } from '../execute/key-finder.ts';
 import type { StatementSink } from '../execute/outputs.ts';
 import { executeScans, type ScansResult } from '../execute/scans.ts';
 import { mapsAlone } from '../execute/sides.ts';
-import type { PreparedRun } from '../prepare/prepare.ts';
+import type { PreparedRun } from '../prepare/open.ts';
 import type { RunHooks, RunRequest } from '../request.ts';
 import { GroupTables } from './group.ts';
 import type { FromMapper, SharedGroup, ToMapper, Unit } from './messages.ts';
 import { TextSender } from './text-sender.ts';
 
-export interface MapperOptions {
-  readonly digest: string;
-  readonly snapshots: Readonly<Record<string, string>>;
-  /** From which all threads take. */
-  readonly budget: MemoryBudget;
-}
-
 export class Mapper {
   readonly #request: RunRequest;
   #prepared: PreparedRun;
   readonly #maps: Plan;
-  readonly #options: MapperOptions;
+  /** From which all threads take. */
+  readonly #budget: MemoryBudget;
   readonly #send: (message: FromMapper, transfer?: ArrayBuffer[]) => void;
   readonly #hooks: RunHooks;
   readonly #sender: TextSender;
@@ -34,13 +28,13 @@ export class Mapper {
   constructor(
     request: RunRequest,
     prepared: PreparedRun,
-    options: MapperOptions,
+    budget: MemoryBudget,
     send: (message: FromMapper, transfer?: ArrayBuffer[]) => void,
   ) {
     this.#request = request;
     this.#prepared = prepared;
     this.#maps = mapsAlone(prepared.plan);
-    this.#options = options;
+    this.#budget = budget;
     this.#send = send;
     this.#hooks = {
       progress: (progress) => send({ kind: 'progress', progress }),
@@ -84,15 +78,14 @@ export class Mapper {
         this.#stored = resolve;
         this.#send({ kind: 'undecided', group: group.index, lines, subjects });
       });
-    const tables = this.#groups.get(group.index) ?? new GroupTables(group, this.#maps, this.#options.budget, send);
+    const tables = this.#groups.get(group.index) ?? new GroupTables(group, this.#maps, this.#budget, send);
     this.#groups.set(group.index, tables);
     return tables;
   }
 
   async #execute(unit: Unit): Promise<ScansResult> {
-    const { budget } = this.#options;
     // What is left of indexes and sets when the unit ends goes back to the other threads.
-    const own = new ReservedBudget(0, budget);
+    const own = new ReservedBudget(0, this.#budget);
     const { group, scans } = unit;
     let result: ScansResult;
     if (group === undefined) result = await executeScans(this.#request, this.#prepared, scans, this.#sink, this.#hooks, { budget: own });
@@ -110,7 +103,6 @@ export class Mapper {
 
   /** Seeds of functions are those of the slice. */
   #sliceOf({ index, scans }: Unit): RunRequest {
-    const { digest, snapshots } = this.#options;
-    return { ...this.#request, slice: { index, digest, scans, snapshots } };
+    return { ...this.#request, slice: { index, digest: this.#prepared.digest, scans, snapshots: {} } };
   }
 }

@@ -4,14 +4,13 @@ import type { Packed } from '../../core/secret.ts';
 import type { TextForm } from '../../sinks/sink.ts';
 import type { FoundKey } from '../execute/key-finder.ts';
 import type { ScansResult } from '../execute/scans.ts';
+import type { PreparedData } from '../prepare/open.ts';
 import type { Progress, Rejection, RunRequest, SliceScan } from '../request.ts';
 
 export interface ThreadData {
-  readonly request: Packed<RunRequest>;
+  readonly run: Packed<{ readonly request: RunRequest; readonly prepared: PreparedData }>;
   /** Database snapshots that all threads read. */
   readonly snapshots: Readonly<Record<string, string>>;
-  /** Of `PreparedRun`: a thread with another one has read another mapping. */
-  readonly digest: string;
   /** Of `SharedBudget`. */
   readonly budget: SharedArrayBuffer;
 }

@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Fault } from '../../core/fault.ts';
 import { unpackSecrets } from '../../core/secret.ts';
 import { SharedBudget } from '../../spill/budget.ts';
-import { prepareRun } from '../prepare/prepare.ts';
+import { openPrepared } from '../prepare/open.ts';
 import { Mapper } from './mapper.ts';
 import type { FromThread, ThreadData, ToThread } from './messages.ts';
 
@@ -14,15 +14,13 @@ const MEMORY_MS = 250;
 
 void start(parentPort, workerData as ThreadData);
 
-async function start(port: MessagePort, { request: packed, snapshots, digest, budget: buffer }: ThreadData): Promise<void> {
+async function start(port: MessagePort, { run, snapshots, budget: buffer }: ThreadData): Promise<void> {
   const send = (message: FromThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
   const fail = (error: unknown): void => send({ kind: 'failed', fault: Fault.of(error).toJSON() });
   try {
-    const request = unpackSecrets(packed);
-    const prepared = await prepareRun(request, undefined, snapshots);
-    if (prepared.digest !== digest) throw new Fault('run/lost', 'The mapping or the tables that it reads have changed since the run began');
-    const budget = new SharedBudget(request.memoryBudgetBytes, buffer);
-    const mapper = new Mapper(request, prepared, { digest, snapshots, budget }, send);
+    const { request, prepared: data } = unpackSecrets(run);
+    const prepared = await openPrepared(data, request, snapshots);
+    const mapper = new Mapper(request, prepared, new SharedBudget(request.memoryBudgetBytes, buffer), send);
     port.on('message', (message: ToThread) => {
       if (message.kind === 'end') prepared.close().then(() => port.close(), fail);
       else mapper.receive(message).catch(fail);

@@ -14,7 +14,7 @@ import type { FoundKey } from '../execute/key-finder.ts';
 import { type Outputs, openTexts } from '../execute/outputs.ts';
 import type { ScansResult } from '../execute/scans.ts';
 import { formatBefore } from '../prepare/documents/inputs.ts';
-import type { PreparedRun } from '../prepare/prepare.ts';
+import { dataOf, type PreparedRun } from '../prepare/open.ts';
 import type { PartReport } from '../report.ts';
 import { rejectedTooMany, sumOfProgress } from '../report.ts';
 import type { Progress, RunHooks, RunRequest } from '../request.ts';
@@ -28,7 +28,7 @@ const NEVER = new AbortController().signal;
 const CLOSE_MS = 5000;
 
 /**
- * Starts the threads of a run, which read its mapping while the caller looks at its documents.
+ * Starts the threads of a run, which open its databases and functions while the caller looks at its documents.
  *
  * @returns undefined: one thread executes the run, because there is little to read, or because everything belongs together
  *
@@ -117,8 +117,8 @@ export class RunThreads {
     // A thread may fail before anybody waits.
     this.#ended.catch(() => undefined);
     hooks.signal?.addEventListener('abort', this.#cancel);
-    const { digest } = prepared;
-    const workerData: ThreadData = { request: packSecrets(request), snapshots: division.snapshots, digest, budget };
+    const run = packSecrets({ request, prepared: dataOf(prepared) });
+    const workerData: ThreadData = { run, snapshots: division.snapshots, budget };
     // Those of a thread that has limits have the same ones.
     const options = { workerData, ...(resourceLimits?.maxOldGenerationSizeMb === undefined ? {} : { resourceLimits }) };
     this.#threads = Array.from({ length: division.threads }, () => this.#startThread(options));

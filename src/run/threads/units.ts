@@ -11,7 +11,7 @@ import type { Plan, ScanPlan } from '../../plan/plan.ts';
 import { readerOf } from '../../sources/formats.ts';
 import type { InputState } from '../../storage/storage.ts';
 import { type DocumentPlace, formatBefore } from '../prepare/documents/inputs.ts';
-import type { PreparedRun } from '../prepare/prepare.ts';
+import type { PreparedRun } from '../prepare/open.ts';
 import { type ByteSlice, type KeyRange, type RunRequest, type SliceScan, STANDARD_INPUT } from '../request.ts';
 import { localState, slicesOf } from '../slices/file-slices.ts';
 import { sidesOfGroup } from '../slices/sides.ts';

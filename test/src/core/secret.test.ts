@@ -43,6 +43,18 @@ describe('a secret', () => {
   });
 });
 
+test('what data has in several places stays one object', () => {
+  const source = { connection: { password: secret } };
+  const plan = { scans: [{ source }, { source }], operator: { input: { source } }, plain: { list: [1] } };
+  const packed = packSecrets({ ...plan, again: plan.plain });
+  expect(packed.packed.plain).toBe(plan.plain);
+  const arrived = unpackSecrets(structuredClone(packed));
+  expect(arrived).toEqual({ ...plan, again: plan.plain });
+  expect(arrived.scans[1]?.source).toBe(arrived.scans[0]?.source);
+  expect(arrived.operator.input.source).toBe(arrived.scans[0]?.source);
+  expect(arrived.again).toBe(arrived.plain);
+});
+
 test('plain data with secrets is the same after a structured clone', () => {
   const data = { a: [{ password: secret }, 1, undefined], none: null, secret };
   const arrived = unpackSecrets(structuredClone(packSecrets(data)));

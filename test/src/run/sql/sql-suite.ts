@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
+import { allSourcesOf } from '../../../../src/mapping/model/model.ts';
 import { readMapping } from '../../../../src/mapping/parse/read.ts';
 import { explainPlan } from '../../../../src/plan/explain.ts';
 import { Databases } from '../../../../src/run/databases/databases.ts';
-import type { PreparedRun } from '../../../../src/run/prepare/prepare.ts';
+import type { PreparedRun } from '../../../../src/run/prepare/open.ts';
 import type { DatabaseAccess, RunReport, RunRequest } from '../../../../src/run/request.ts';
 import { executeRun, sliceRun } from '../../../../src/run/run.ts';
 import type { QuadSink } from '../../../../src/sinks/sink.ts';
@@ -191,7 +192,7 @@ export function runsOverDatabases(servers: readonly Server[]): void {
     test('leaves joins of one database to it, and looks for no repetition where a key forbids one', async () => {
       const { mapping } = await readMapping([{ name: 'm.ttl', text: R2RML }], { baseIri: 'http://example.com/' });
       const databases = await Databases.open(
-        mapping,
+        allSourcesOf(mapping),
         { reach: undefined, workingDirectory: directory, database, sql: RUN_DEFAULTS.sql },
         {},
         undefined,

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { findKeys } from '../../../../src/run/execute/key-finder.ts';
-import { type PreparedRun, prepareRun } from '../../../../src/run/prepare/prepare.ts';
+import { dataOf, openPrepared, type PreparedRun } from '../../../../src/run/prepare/open.ts';
+import { prepareRun } from '../../../../src/run/prepare/prepare.ts';
 import { Mapper } from '../../../../src/run/threads/mapper.ts';
 import type { FromMapper, Unit } from '../../../../src/run/threads/messages.ts';
 import { divide } from '../../../../src/run/threads/units.ts';
@@ -34,20 +35,22 @@ interface Sent {
   readonly keyed: number;
 }
 
+const requestOf = () => ({
+  ...RUN_DEFAULTS,
+  runId: 'mapper',
+  mappings: [join(directory, 'mapping.ttl')],
+  inputs: [],
+  workingDirectory: directory,
+  spillDirectory: join(directory, 'spill'),
+  threads: 2,
+  threadBytes: 100,
+  keyBytes: 0,
+});
+
 /** What two mappers that share tables send for the slices of a document, in turn, if they are told of keys after `told` slices. */
 async function mapped(ids: readonly string[], told: number, isFound: boolean): Promise<Sent> {
   writeFileSync(join(directory, 'a.csv'), `id,group,v\n${ids.map((id, i) => `${id},g${i % 3},v${i % 5}\n`).join('')}`);
-  const request = {
-    ...RUN_DEFAULTS,
-    runId: 'mapper',
-    mappings: [join(directory, 'mapping.ttl')],
-    inputs: [],
-    workingDirectory: directory,
-    spillDirectory: join(directory, 'spill'),
-    threads: 2,
-    threadBytes: 100,
-    keyBytes: 0,
-  };
+  const request = requestOf();
   const own: PreparedRun = await prepareRun(request, undefined);
   const division = await divide(own, request, never);
   const units: Unit[] = [];
@@ -57,14 +60,13 @@ async function mapped(ids: readonly string[], told: number, isFound: boolean): P
   const buffer = SharedBudget.open();
   const statements: string[] = [];
   const open = async (): Promise<{ readonly mapper: Mapper; readonly prepared: PreparedRun }> => {
-    const prepared = await prepareRun(request, undefined);
-    const options = { digest: prepared.digest, snapshots: {}, budget: new SharedBudget(request.memoryBudgetBytes, buffer) };
+    const prepared = await openPrepared(structuredClone(dataOf(own)), request, {});
     const receive = (message: FromMapper): void => {
       if (message.kind !== 'text') return;
       statements.push(...Buffer.from(message.bytes).toString('latin1').split('\n').slice(0, -1));
       void mapper.receive({ kind: 'written', buffer: message.bytes.buffer as ArrayBuffer });
     };
-    const mapper = new Mapper(request, prepared, options, receive);
+    const mapper = new Mapper(request, prepared, new SharedBudget(request.memoryBudgetBytes, buffer), receive);
     return { mapper, prepared };
   };
   const mappers = [await open(), await open()];
@@ -83,6 +85,15 @@ const distinct = (ids: readonly string[]): readonly string[] =>
       ids.flatMap((id, i) => [`<http://e/row/${id}> <http://e/p> "v${i % 5}" .`, `<http://e/group/g${i % 3}> <http://e/p> "v${i % 5}" .`]),
     ),
   ].sort();
+
+test('a thread that opens other functions or tables than the plan was made with refuses the run', async () => {
+  writeFileSync(join(directory, 'a.csv'), 'id,group,v\n1,g,v\n');
+  const request = requestOf();
+  const own = await prepareRun(request, undefined);
+  const data = { ...dataOf(own), version: '["another"]' };
+  await expect(openPrepared(data, request, {})).rejects.toMatchObject({ code: 'run/lost' });
+  await own.close();
+});
 
 describe('two mappers, told of keys', () => {
   const ascending = Array.from({ length: 80 }, (_, i) => String(100 + i));

@@ -8,7 +8,7 @@ import { describe, expect } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
 import { blankLabel, fromBytes, toBytes } from '../../../../../src/core/text.ts';
 import { mapsOf } from '../../../../../src/plan/plan.ts';
-import { labelOfMap } from '../../../../../src/run/prepare/labels.ts';
+import { labelOfMap, labelsOfScan } from '../../../../../src/run/prepare/labels.ts';
 import { prepareRun } from '../../../../../src/run/prepare/prepare.ts';
 import { share, sharedTest } from '../../../../support/jest/extent.ts';
 import { inRdf12 } from '../../../../support/quoted-triples.ts';
@@ -218,7 +218,7 @@ async function in12(lines: readonly string[]): Promise<string[]> {
   await close();
   const rows = new Map(
     plan.scans.flatMap(({ iterations }, position) =>
-      iterations.flatMap(mapsOf).map(({ map }) => [labelOfMap(map.id).slice(1), labels.ofScan(position).rows(map.id)] as const),
+      iterations.flatMap(mapsOf).map(({ map }) => [labelOfMap(map.id).slice(1), labelsOfScan(labels, position).rows(map.id)] as const),
     ),
   );
   const real = lines.map((line) =>
