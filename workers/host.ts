@@ -174,11 +174,8 @@ export async function startWorkers(
       () => true,
       () => false,
     );
-    // Without an answer of the queue, BullMQ closes a worker only by force.
-    await atMost(STOP_GRACE_MS, Promise.all(jobWorkers.map(({ worker }) => worker.close(!answers))));
-    await atMost(STOP_GRACE_MS, Promise.all(cancelling.map((worker) => worker.close(!answers))));
-    // A question takes seconds at most, and another worker answers it otherwise.
-    if (preview !== undefined) await atMost(STOP_GRACE_MS, preview.worker.close(true));
+    // Without an answer of the queue, BullMQ closes a worker only by force. A question takes seconds at most, and another worker answers it otherwise.
+    await atMost(STOP_GRACE_MS, Promise.all(all.map((worker) => worker.close(!answers || worker === preview?.worker))));
     await end.close(answers ? STOP_GRACE_MS : 0);
     watch.abort();
     await Promise.all([pool.close(), preview?.close()]);
