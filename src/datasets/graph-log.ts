@@ -13,9 +13,9 @@ import { join } from 'node:path';
 import { Fault } from '../core/fault.ts';
 import { h1, h2, h3, h4, hashBytes } from '../core/hash.ts';
 import { subjectAt } from '../nquads/terms.ts';
+import { DescriptorWriter, writeFault } from '../sinks/descriptor.ts';
 import type { MemoryBudget } from '../spill/budget.ts';
 import { HashSet, KNOWN } from '../spill/key-table.ts';
-import { DescriptorWriter, writeFault } from '../sinks/descriptor.ts';
 import { makeDirectory } from '../storage/local/directory.ts';
 
 export const PARTITIONS = 64;

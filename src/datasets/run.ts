@@ -7,7 +7,7 @@ import { Fault } from '../core/fault.ts';
 import { redact } from '../core/redact.ts';
 import type { Execution } from '../plan/algebra.ts';
 import { prepareWithDeadline } from '../run/prepare/deadline.ts';
-import type { PreparedRun } from '../run/prepare/prepare.ts';
+import type { PreparedRun } from '../run/prepare/open.ts';
 import type { RunHooks, RunReport, RunRequest } from '../run/request.ts';
 import { executeRun } from '../run/run.ts';
 import { openFileSink } from '../sinks/file.ts';
