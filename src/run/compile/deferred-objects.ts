@@ -10,7 +10,7 @@ import { distinct } from './texts.ts';
 
 /** What a run finishes after all scans: it writes statements while it is consumed. */
 export interface Ending {
-  finish(memory: PairingMemory): AsyncIterable<''>;
+  end(memory: PairingMemory): AsyncIterable<''>;
 }
 
 export class DeferredObjects implements Ending {
@@ -73,7 +73,7 @@ export class DeferredObjects implements Ending {
    * **Claim.** A statement is written once. **Proof.** `#distinct` says so of different pairs of subject and parent, and plain records have stored each
    * pair of key and subject once. Packed records may have the same subjects and keys: where there are some, each statement is compared.
    */
-  async *finish(memory: PairingMemory): AsyncIterable<''> {
+  async *end(memory: PairingMemory): AsyncIterable<''> {
     const { before, after } = this.probe.build.affixes;
     const isCompared = !this.#distinct || this.#packed > 0;
     for await (const [row, parents] of this.probe.pairs(memory)) {

@@ -2,7 +2,7 @@
 import type { WriteStatement } from '../../sinks/formats/conversion.ts';
 import type { StatementPattern, StatementWriter } from '../../sinks/formats/format.ts';
 
-/** Writes quoted triples in RDF 1.2: `execute/reified-lines.ts`. */
+/** Writes quoted triples in RDF 1.2: `nodes/reify.ts`. */
 export interface Reifier {
   /** The line in RDF 1.2, behind those of its reifiers that are new. @param mark of the output */
   rewrite(line: string, mark: string): readonly string[];

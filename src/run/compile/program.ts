@@ -12,7 +12,7 @@ import { KNOWN, NEW, UNDECIDED, type Verdict } from '../../spill/key-table.ts';
 import type { Multimap } from '../../spill/multimap.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
 import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
-import type { KeySet } from '../checks/key-set.ts';
+
 import type { StatementSet, Subjects } from '../distinct/distinct.ts';
 import { JoinCount } from '../join/counts.ts';
 import { affixPairs, VaryingAffixes } from './affixes.ts';
@@ -41,8 +41,6 @@ export interface RunState extends JoinState {
   readonly openSubjects: (plan: MapPlan, width: number) => Subjects;
   /** The statements of a triples map that its subjects alone do not decide on. */
   readonly openStatements: (plan: MapPlan) => StatementSet;
-  /** By check: the keys of a view that promises unique ones; undefined for the other checks. */
-  readonly keys: readonly (KeySet | undefined)[];
   /** Compiles what a triples map gathers. */
   readonly openCollects: (plan: MapPlan, rows: Accessors, owner: StatementOwner) => RowCollects;
   /** What is made after all scans: objects and members that joins find then, and what else collections keep until then. */
@@ -57,7 +55,7 @@ export interface RunState extends JoinState {
   readonly undecidedSubject: (subject: string, lines: string) => void;
 }
 
-/** The collections of a triples map: `collect/program.ts`. */
+/** The collections of a triples map: `nodes/gather/gather.ts`. */
 export interface RowCollects {
   /** The same rows, on which heads of these collections have been read. */
   readonly rows: Accessors;

@@ -7,12 +7,13 @@ import type { Batch, Identity, NestedRecords, OpenedScan, TextFormat } from '../
 import type { Multimap } from '../../spill/multimap.ts';
 import { compileHeads } from '../../terms/collections.ts';
 import type { Accessors, ValuesOf } from '../../terms/evaluate.ts';
-import { RowCheck } from '../checks/row-check.ts';
-import { sortable } from '../collect/order.ts';
-import { BuildSide } from '../compile/build-side.ts';
 import { isReportedElsewhere as isMapReportedElsewhere } from '../compile/flaws.ts';
-import { MapProgram, type RunState } from '../compile/program.ts';
+import { MapProgram } from '../compile/program.ts';
 import type { JoinCount } from '../join/counts.ts';
+
+import { type CheckState, RowCheck } from '../nodes/check/row-check.ts';
+import { sortable } from '../nodes/order.ts';
+import { BuildSide } from '../nodes/project.ts';
 import type { RunRequest } from '../request.ts';
 import { nestedIn, Pipeline, type RecordAccess } from './pipeline.ts';
 import type { FirstRecords } from './preview.ts';
@@ -56,7 +57,7 @@ export interface RunContext {
   readonly request: RunRequest;
   readonly plan: Plan;
   readonly first: FirstRecords;
-  readonly state: RunState;
+  readonly state: CheckState;
   readonly startedAt: number;
 }
 

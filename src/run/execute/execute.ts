@@ -7,14 +7,15 @@ import type { Plan, ScanPlan } from '../../plan/plan.ts';
 import type { Batch, OpenedScan, Scan } from '../../sources/source.ts';
 import type { SpillSpace } from '../../spill/space.ts';
 import type { Labels } from '../../terms/evaluate.ts';
-import { checkKeys } from '../checks/row-check.ts';
-import { unmatchedReferences } from '../checks/unmatched.ts';
-import type { Numbering } from '../collect/numbering.ts';
 import { addKept, type OutputText } from '../compile/output.ts';
-import type { Made, MapProgram, RunState } from '../compile/program.ts';
+import type { Made, MapProgram } from '../compile/program.ts';
 import type { LineSpill, SubjectSpill } from '../distinct/spill.ts';
+
 import type { PairingMemory } from '../join/join.ts';
 import { joinReports, mergeJoins } from '../join/reports.ts';
+import { type CheckState, checkKeys } from '../nodes/check/row-check.ts';
+import type { Numbering } from '../nodes/gather/numbering.ts';
+import type { ReifiedLines } from '../nodes/reify.ts';
 import { pairWarnings, rejectedTooMany, warningsOf } from '../report.ts';
 import type { JoinReport, RunHooks, RunReport, RunRequest } from '../request.ts';
 import {
@@ -30,9 +31,9 @@ import {
 import type { StatementSink } from './outputs.ts';
 import type { Pipeline } from './pipeline.ts';
 import { before, type FirstRecords } from './preview.ts';
-import type { ReifiedLines } from './reified-lines.ts';
 import type { JoinStep } from './steps.ts';
 import { openTextFormats } from './text-formats.ts';
+import { unmatchedReferences } from './unmatched.ts';
 
 /** Text goes to the sink in pieces of about this size: small enough for V8 to flatten in the young generation. */
 const PIECE_CHARACTERS = 1 << 15;
@@ -82,7 +83,7 @@ export class Execution {
 
   readonly #request: RunRequest;
   readonly #plan: Plan;
-  readonly #state: RunState;
+  readonly #state: CheckState;
   /** By output. */
   readonly #numberings: readonly Numbering[];
   readonly #spill: Spill;
@@ -125,7 +126,7 @@ export class Execution {
     request: RunRequest,
     plan: Plan,
     first: FirstRecords,
-    state: RunState,
+    state: CheckState,
     numberings: readonly Numbering[],
     spill: Spill,
     reified: ReifiedLines | undefined,
@@ -265,7 +266,7 @@ export class Execution {
   async #endings(): Promise<void> {
     let made = 0;
     for (const ending of this.#state.endings) {
-      for await (const _ of ending.finish(this.#memory)) {
+      for await (const _ of ending.end(this.#memory)) {
         this.#cut();
         if (this.#due || ++made % BATCH_PAIRS === 0) await this.#yieldToEventLoop();
       }

@@ -14,15 +14,14 @@ import type { Multimap } from '../../spill/multimap.ts';
 import { compileHeads } from '../../terms/collections.ts';
 import { compileWhole } from '../../terms/encode.ts';
 import { type Accessors, compileValues, type Text } from '../../terms/evaluate.ts';
-import { RowCheck } from '../checks/row-check.ts';
-import { reads, type Unmatched } from '../checks/unmatched.ts';
-import { sortable } from '../collect/order.ts';
-import { BuildSide } from '../compile/build-side.ts';
 import { checked } from '../compile/flaws.ts';
-import { MapProgram, type RunState } from '../compile/program.ts';
+import { MapProgram } from '../compile/program.ts';
 import { JoinCount } from '../join/counts.ts';
 import type { PairingMemory } from '../join/join.ts';
 import type { Cell } from '../join/packed-row.ts';
+import { type CheckState, RowCheck } from '../nodes/check/row-check.ts';
+import { sortable } from '../nodes/order.ts';
+import { BuildSide } from '../nodes/project.ts';
 import {
   cellOf,
   extend,
@@ -37,6 +36,7 @@ import {
   unnest,
   valuesIn,
 } from './steps.ts';
+import { reads, type Unmatched } from './unmatched.ts';
 
 /** Access to the records that a pipeline begins with. */
 export interface RecordAccess extends Accessors {
@@ -64,12 +64,12 @@ export class Pipeline {
   readonly #within = new Map<Column, readonly string[]>();
   readonly #steps: readonly Step[];
   readonly #row: Row;
-  readonly #state: RunState;
+  readonly #state: CheckState;
   readonly #identity: RecordAccess['identity'];
   readonly #place: Place = { text: '' };
   #serial = 0;
 
-  constructor(plan: PipelinePlan, records: RecordAccess, { joins: projects, checks }: Pick<Plan, 'joins' | 'checks'>, state: RunState) {
+  constructor(plan: PipelinePlan, records: RecordAccess, { joins: projects, checks }: Pick<Plan, 'joins' | 'checks'>, state: CheckState) {
     this.#state = state;
     this.#slots.set(records.scan.index, POSITION);
     this.#slots.set(records.scan.identity, IDENTITY);

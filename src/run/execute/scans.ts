@@ -11,13 +11,15 @@ import { MemoryBudget } from '../../spill/budget.ts';
 import { HashSet } from '../../spill/key-table.ts';
 import { Multimap } from '../../spill/multimap.ts';
 import { SpillSpace, spillName } from '../../spill/space.ts';
-import { KeySet } from '../checks/key-set.ts';
-import { Numbering } from '../collect/numbering.ts';
-import { CollectProgram, type CollectState } from '../collect/program.ts';
 import type { RunState } from '../compile/program.ts';
 import type { Databases } from '../databases/databases.ts';
 import { SubjectTable } from '../distinct/distinct.ts';
 import { LineSpill, SubjectSpill } from '../distinct/spill.ts';
+import { KeySet } from '../nodes/check/key-set.ts';
+import type { CheckState } from '../nodes/check/row-check.ts';
+import { CollectProgram, type CollectState } from '../nodes/gather/gather.ts';
+import { Numbering } from '../nodes/gather/numbering.ts';
+import { ReifiedLines } from '../nodes/reify.ts';
 import type { DocumentPlace } from '../prepare/documents/inputs.ts';
 import { openFileScan } from '../prepare/documents/open-scan.ts';
 import { labelsOfScan } from '../prepare/labels.ts';
@@ -27,7 +29,6 @@ import type { ByteSlice, KeyRange, RunHooks, RunReport, RunRequest, SliceScan } 
 import { Execution } from './execute.ts';
 import { openTexts, type StatementSink } from './outputs.ts';
 import { FirstRecords, withDeadline } from './preview.ts';
-import { ReifiedLines } from './reified-lines.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -89,7 +90,7 @@ export async function executeScans(
   const of = { distinct: request.distinct, seed, budget, subject: hooks.subject };
   const reified = isReified(plan) ? new ReifiedLines(of, space) : undefined;
   const unique = uniqueMaps(physical);
-  const state: RunState = {
+  const state: CheckState = {
     ...of,
     isUnique: ({ index }) => unique.has(index),
     functions,

@@ -3,12 +3,12 @@ import { TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
 import type { Column } from '../../plan/algebra.ts';
 import { isTerm } from '../../plan/expressions.ts';
 import type { Accessors, ValuesOf } from '../../terms/evaluate.ts';
-import { sortable } from '../collect/order.ts';
 import { type JoinState, orderOf, type PlannedJoin, ProbeSide } from '../compile/probe-side.ts';
 import { listOf } from '../compile/texts.ts';
 import type { JoinCount } from '../join/counts.ts';
 import type { Match, PairingMemory } from '../join/join.ts';
 import { type Cell, packRow, unpackRow } from '../join/packed-row.ts';
+import { sortable } from '../nodes/order.ts';
 
 /** One array for all rows of a pipeline: the record, its position and identity, and a slot for every column. */
 export type Row = unknown[];

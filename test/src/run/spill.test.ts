@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { LineSpill } from '../../../src/run/distinct/spill.ts';
-import { ReifiedLines } from '../../../src/run/execute/reified-lines.ts';
+import { ReifiedLines } from '../../../src/run/nodes/reify.ts';
 import { MemoryBudget } from '../../../src/spill/budget.ts';
 import { SpillSpace } from '../../../src/spill/space.ts';
 

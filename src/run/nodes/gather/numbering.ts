@@ -8,13 +8,13 @@
  * A head has two counters in each graph, for lists and for containers: an IRI may be both. So gather maps with equal heads, whatever kind of
  * container each of them makes, never give a number twice.
  */
-import { h1, h2, h3, h4, hash } from '../../core/hash.ts';
-import type { Collection } from '../../plan/algebra.ts';
-import { type MemoryBudget, ReservedBudget } from '../../spill/budget.ts';
-import { KeyTable } from '../../spill/key-table.ts';
-import { drain, nextSeed, type Pair, Partitions } from '../../spill/partitions.ts';
-import type { SpillSpace } from '../../spill/space.ts';
-import { type MadeCollection, NIL } from '../../terms/collections.ts';
+import { h1, h2, h3, h4, hash } from '../../../core/hash.ts';
+import type { Collection } from '../../../plan/algebra.ts';
+import { type MemoryBudget, ReservedBudget } from '../../../spill/budget.ts';
+import { KeyTable } from '../../../spill/key-table.ts';
+import { drain, nextSeed, type Pair, Partitions } from '../../../spill/partitions.ts';
+import type { SpillSpace } from '../../../spill/space.ts';
+import { type MadeCollection, NIL } from '../../../terms/collections.ts';
 import { firstOf, memberOf, restOf, typeOf } from './statements.ts';
 
 /** Reserve for numbering when the budget is used up. */

@@ -6,10 +6,11 @@ import { isTerm } from '../../plan/expressions.ts';
 import type { Affixes, Multimap } from '../../spill/multimap.ts';
 import { compileTerm, compileWhole } from '../../terms/encode.ts';
 import { type Accessors, compileValues, type Text, type TextOf } from '../../terms/evaluate.ts';
+import { checked } from '../compile/flaws.ts';
+import { compileKeys } from '../compile/keys.ts';
+import { countOf, distinct, listOf, PIECE_STATEMENTS } from '../compile/texts.ts';
+
 import { packRow } from '../join/packed-row.ts';
-import { checked } from './flaws.ts';
-import { compileKeys } from './keys.ts';
-import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
 export class BuildSide {
   /** The triples map that reports invalid terms of the records; undefined: there are none. */

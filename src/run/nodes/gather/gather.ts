@@ -6,12 +6,12 @@
  * hold their heads; and, where a join hands on rows in another order than that of their source, collections to which several rows append.
  */
 
-import type { Collection, Join } from '../../plan/algebra.ts';
-import { collectionsIn, spansRows } from '../../plan/expressions.ts';
-import type { CollectPlan, MapPlan, RulePlan } from '../../plan/plan.ts';
-import { LineSorter } from '../../spill/line-sorter.ts';
-import type { Multimap } from '../../spill/multimap.ts';
-import type { SpillSpace } from '../../spill/space.ts';
+import type { Collection, Join } from '../../../plan/algebra.ts';
+import { collectionsIn, spansRows } from '../../../plan/expressions.ts';
+import type { CollectPlan, MapPlan, RulePlan } from '../../../plan/plan.ts';
+import { LineSorter } from '../../../spill/line-sorter.ts';
+import type { Multimap } from '../../../spill/multimap.ts';
+import type { SpillSpace } from '../../../spill/space.ts';
 import {
   compileCollection,
   type Gathered,
@@ -22,18 +22,18 @@ import {
   type TokensOf,
   textOf,
   tokensOf,
-} from '../../terms/collections.ts';
-import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
-import { VaryingAffixes } from '../compile/affixes.ts';
-import type { Ending } from '../compile/deferred-objects.ts';
-import type { OutputText, StatementOwner } from '../compile/output.ts';
-import { mustWait, type PlannedJoin, ProbeSide } from '../compile/probe-side.ts';
-import type { Made as MadeStatements, RowCollects, RunState } from '../compile/program.ts';
-import { compileAffixes } from '../compile/rule.ts';
-import { listOf, PIECE_STATEMENTS } from '../compile/texts.ts';
-import { JoinCount } from '../join/counts.ts';
-import type { PairingMemory } from '../join/join.ts';
-import { unpackRow } from '../join/packed-row.ts';
+} from '../../../terms/collections.ts';
+import type { Accessors, Text, TextOf } from '../../../terms/evaluate.ts';
+import { VaryingAffixes } from '../../compile/affixes.ts';
+import type { Ending } from '../../compile/deferred-objects.ts';
+import type { OutputText, StatementOwner } from '../../compile/output.ts';
+import { mustWait, type PlannedJoin, ProbeSide } from '../../compile/probe-side.ts';
+import type { Made as MadeStatements, RowCollects, RunState } from '../../compile/program.ts';
+import { compileAffixes } from '../../compile/rule.ts';
+import { listOf, PIECE_STATEMENTS } from '../../compile/texts.ts';
+import { JoinCount } from '../../join/counts.ts';
+import type { PairingMemory } from '../../join/join.ts';
+import { unpackRow } from '../../join/packed-row.ts';
 import type { Numbering } from './numbering.ts';
 import { statementsOf } from './statements.ts';
 
@@ -241,7 +241,7 @@ export class CollectProgram implements RowCollects, Ending {
   }
 
   /** Writes the statements of all stored rows, in the order of the rows and in pieces. */
-  async *finish(memory: PairingMemory): AsyncIterable<''> {
+  async *end(memory: PairingMemory): AsyncIterable<''> {
     for (const [number, { probe }] of this.#joins.entries()) {
       for await (const [place, found] of probe.pairs(memory)) {
         for (const parent of found) {

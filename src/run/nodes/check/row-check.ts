@@ -2,14 +2,21 @@
  * Checks of rows: what structural annotations of views promise of them. A broken promise ends the run, under every error policy: it is no
  * matter of one record whether a graph may rest on it.
  */
-import { excerpt, Fault, type FaultPlace } from '../../core/fault.ts';
-import { encodeIriPart, fromBytes } from '../../core/text.ts';
-import type { TypedValue, Value, Values } from '../../core/value.ts';
-import { formatOrigin } from '../../mapping/model/model.ts';
-import type { Check } from '../../plan/algebra.ts';
-import { type Accessors, compileValues, type ValuesOf } from '../../terms/evaluate.ts';
-import { packRow, unpackRow } from '../join/packed-row.ts';
+import { excerpt, Fault, type FaultPlace } from '../../../core/fault.ts';
+import { encodeIriPart, fromBytes } from '../../../core/text.ts';
+import type { TypedValue, Value, Values } from '../../../core/value.ts';
+import { formatOrigin } from '../../../mapping/model/model.ts';
+import type { Check } from '../../../plan/algebra.ts';
+import { type Accessors, compileValues, type ValuesOf } from '../../../terms/evaluate.ts';
+import type { RunState } from '../../compile/program.ts';
+import { packRow, unpackRow } from '../../join/packed-row.ts';
 import type { KeySet } from './key-set.ts';
+
+/** State of a run with views that promise something. */
+export interface CheckState extends RunState {
+  /** By check: the keys of a view that promises unique ones; undefined for the other checks. */
+  readonly keys: readonly (KeySet | undefined)[];
+}
 
 export class RowCheck {
   readonly #check: Check;

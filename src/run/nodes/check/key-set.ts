@@ -5,10 +5,10 @@
  * these are searched at the end, one partition at a time. A partition that does not fit is partitioned again.
  */
 
-import { type MemoryBudget, ReservedBudget } from '../../spill/budget.ts';
-import { HashSet, KNOWN, NEW } from '../../spill/key-table.ts';
-import { drain, type Pair, Partitions, type Pass } from '../../spill/partitions.ts';
-import type { SpillSpace } from '../../spill/space.ts';
+import { type MemoryBudget, ReservedBudget } from '../../../spill/budget.ts';
+import { HashSet, KNOWN, NEW } from '../../../spill/key-table.ts';
+import { drain, type Pair, Partitions, type Pass } from '../../../spill/partitions.ts';
+import type { SpillSpace } from '../../../spill/space.ts';
 
 /** For the search of a partition when the budget is used up. */
 const RESERVE_BYTES = 1 << 22;

@@ -1,6 +1,6 @@
 /** What is stated of a collection. `end` is the text from the object to the line feed: graph and point. */
-import type { Collection } from '../../plan/algebra.ts';
-import { type MadeCollection, NIL, RDF } from '../../terms/collections.ts';
+import type { Collection } from '../../../plan/algebra.ts';
+import { type MadeCollection, NIL, RDF } from '../../../terms/collections.ts';
 
 export const firstOf = (node: string, member: string, end: string): string => `${node} <${RDF}first> ${member}${end}`;
 export const restOf = (node: string, next: string, end: string): string => `${node} <${RDF}rest> ${next}${end}`;
