@@ -2,6 +2,7 @@
 import { callText, conditionalText, FRESH_TEXT } from '../mapping/model/expressions.ts';
 import type {
   Cell,
+  Check,
   Collect,
   Collection,
   Column,
@@ -362,13 +363,25 @@ export function stepsOf(rows: Operator): readonly Exclude<Operator, Scan>[] {
 /** The joins among the steps of rows. */
 export const rowJoins = (rows: Operator): readonly Join[] => stepsOf(rows).filter((step) => step.kind === 'join');
 
-/** What a step reads of the rows below it, besides the records in which it finds items. */
+/** What a check reads of a row. */
+export function leavesOfCheck({ fields, origin, position, target }: Check): readonly Leaf[] {
+  const columns = target === undefined ? [position] : [position, target.found];
+  return [...fields.flatMap(({ value }) => leavesOf(value)), ...columns.map((column): Leaf => ({ kind: 'cell', origin, column }))];
+}
+
+/** What the value of a column reads. */
+export const leavesOfColumn = ({ value }: { readonly value: Expression | Term }): readonly Leaf[] =>
+  isTerm(value) ? leavesOfTerm(value) : leavesOf(value);
+
+/** What a step reads of the rows below it. */
 export function leavesOfStep(step: Exclude<Operator, Scan>): readonly Leaf[] {
   switch (step.kind) {
     case 'unnest':
-      return step.items.of === 'values' ? leavesOf(step.items.expression) : [];
+      return step.items.of === 'values'
+        ? leavesOf(step.items.expression)
+        : [{ kind: 'cell', origin: step.origin, column: step.items.within }];
     case 'extend':
-      return step.columns.flatMap(({ value }) => (isTerm(value) ? leavesOfTerm(value) : leavesOf(value)));
+      return step.columns.flatMap(leavesOfColumn);
     case 'join':
       return step.on.flatMap(({ left }) => leavesOf(left));
     case 'number':

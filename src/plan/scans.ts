@@ -5,10 +5,11 @@ import { formatOrigin } from '../mapping/model/model.ts';
 import type { Check, Column, Emit, Join, MapRules, Operator, Project, Scan, Term, Unnest } from './algebra.ts';
 import { sourceKey } from './build/operators.ts';
 import {
-  isTerm,
   type Leaf,
   leavesOf,
+  leavesOfCheck,
   leavesOfCollect,
+  leavesOfColumn,
   leavesOfStep,
   leavesOfTerm,
   memberJoins,
@@ -128,18 +129,12 @@ export function groupScans(maps: readonly MapRules[], checks: readonly Check[]):
   }
   for (const check of checks) {
     draftOf(check.rows).checks.push(check);
-    read(
-      check.rows,
-      check.fields.flatMap(({ value }) => leavesOf(value)),
-    );
+    read(check.rows, leavesOfCheck(check));
   }
   const projects = projectsOf(maps, checks);
   for (const { input, keys, columns } of projects) {
     draftOf(input);
-    read(input, [
-      ...columns.flatMap(({ value }) => (isTerm(value) ? leavesOfTerm(value) : leavesOf(value))),
-      ...keys.flatMap(({ value }) => leavesOf(value)),
-    ]);
+    read(input, [...columns, ...keys].flatMap(leavesOfColumn));
   }
   for (const project of projects) draftOf(project.input).buildSides.push(project);
   for (const { rows, maps: own } of drafts.values()) {

@@ -6,7 +6,9 @@ import {
   isTerm,
   type Leaf,
   leavesOf,
+  leavesOfCheck,
   leavesOfCollect,
+  leavesOfColumn,
   leavesOfStep,
   leavesOfTerm,
   spansRows,
@@ -43,8 +45,7 @@ export function provides(node: Node, inputs: readonly Provided[]): Provided {
     case 'project': {
       const { keys, columns, counts } = node.operator;
       const cells = [...keys, ...columns];
-      const leaves = cells.flatMap(({ value }) => (isTerm(value) ? leavesOfTerm(value) : leavesOf(value)));
-      return { ...reading(first, leaves, expressionsIn(cells)), unique: counts ? first.unique : 'distinct' };
+      return { ...reading(first, cells.flatMap(leavesOfColumn), expressionsIn(cells)), unique: counts ? first.unique : 'distinct' };
     }
     case 'encode': {
       const { map, rules, proof } = node;
@@ -70,8 +71,7 @@ export function provides(node: Node, inputs: readonly Provided[]): Provided {
       return merged(inputs);
     case 'check': {
       // The message of a broken promise has the position of the record.
-      const { fields, origin, position } = node.check;
-      return reading(first, [...fields.flatMap(({ value }) => leavesOf(value)), { kind: 'cell', origin, column: position }], []);
+      return reading(first, leavesOfCheck(node.check), []);
     }
   }
 }

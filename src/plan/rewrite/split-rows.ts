@@ -20,7 +20,7 @@
  * It would not hold where a record with an invalid term is skipped: the row of an item whose type is invalid would still state the name.
  */
 import { policyOf } from '../../mapping/model/model.ts';
-import type { Column, Emit, Expression, Extend, Join, MapInfo, MapRules, Operator } from '../algebra.ts';
+import type { Column, Emit, Expression, Join, MapInfo, MapRules, Operator } from '../algebra.ts';
 import {
   expressionsOf,
   isOfRow,
@@ -28,6 +28,7 @@ import {
   keysOfJoin,
   type Leaf,
   leavesOf,
+  leavesOfColumn,
   leavesOfTerm,
   rowJoins,
   stepsOf,
@@ -164,5 +165,3 @@ class KeptRows {
     return id;
   }
 }
-
-const leavesOfColumn = ({ value }: Extend['columns'][number]): readonly Leaf[] => (isTerm(value) ? leavesOfTerm(value) : leavesOf(value));

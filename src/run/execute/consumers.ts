@@ -2,49 +2,33 @@
 import { XSD } from '../../core/value.ts';
 import type { Check, Project } from '../../plan/algebra.ts';
 import { nameOf } from '../../plan/expressions.ts';
-import type { IterationPlan, Plan } from '../../plan/plan.ts';
-import type { Batch, Identity, NestedRecords, OpenedScan, TextFormat } from '../../sources/source.ts';
+import type { IterationPlan, PipelinePlan, Plan } from '../../plan/plan.ts';
+import type { Identity, OpenedScan, TextFormat } from '../../sources/source.ts';
 import type { Multimap } from '../../spill/multimap.ts';
 import { compileHeads } from '../../terms/collections.ts';
 import type { Accessors, ValuesOf } from '../../terms/evaluate.ts';
-import { isReportedElsewhere as isMapReportedElsewhere } from '../compile/flaws.ts';
 import { MapProgram } from '../compile/program.ts';
 import type { JoinCount } from '../join/counts.ts';
-
 import { type CheckState, RowCheck } from '../nodes/check/row-check.ts';
-import { sortable } from '../nodes/order.ts';
+import { Consumer, type ConsumerContext, type Feeds } from '../nodes/consumer.ts';
+import { Pipeline } from '../nodes/pipeline.ts';
 import { BuildSide } from '../nodes/project.ts';
-import type { RunRequest } from '../request.ts';
-import { nestedIn, Pipeline, type RecordAccess } from './pipeline.ts';
+import type { Reading, Rejections } from '../nodes/rejections.ts';
+import { positionValue, type RecordAccess, sortable } from '../nodes/rows.ts';
+import type { RunHooks, RunRequest } from '../request.ts';
 import type { FirstRecords } from './preview.ts';
-import { positionValue } from './steps.ts';
 import type { TextFormats } from './text-formats.ts';
-
-/** What rows feed: a triples map with the build sides of joins of which it is the parent, build sides alone, or checks alone. */
-export interface Consumer {
-  readonly program: MapProgram | undefined;
-  readonly buildSides: readonly BuildSide[];
-  /** What views promise of the rows. */
-  readonly checks: readonly RowCheck[];
-}
+import type { Writer } from './writer.ts';
 
 /** What the records of an iteration feed: consumers of the records as they are, and pipelines to other rows. */
 export interface Consumers {
-  /** The batch that they map. */
-  readonly batch: { records: readonly unknown[]; first: number; identityOf: Batch['identityOf'] };
+  readonly reading: Reading;
   readonly records: readonly Consumer[];
-  readonly pipelines: readonly PipelineRun[];
-}
-
-export interface PipelineRun {
-  readonly pipeline: Pipeline;
-  readonly consumers: readonly Consumer[];
-  /** See `FirstRecords.goesOn`. */
-  readonly pairs: boolean;
+  readonly pipelines: readonly Pipeline[];
 }
 
 /** A document or table of which the records are read. */
-export interface OpenedDocument extends Pick<OpenedScan, 'name' | 'scan' | 'typed'> {
+export interface OpenedDocument extends Pick<OpenedScan, 'name' | 'scan' | 'typed' | 'recordsFrom'> {
   readonly labels: Accessors['labels'];
   /** As in `Accessors`. */
   readonly part: string;
@@ -53,27 +37,41 @@ export interface OpenedDocument extends Pick<OpenedScan, 'name' | 'scan' | 'type
   readonly document: number | undefined;
 }
 
+/** What the scans of a run have in common. */
 export interface RunContext {
   readonly request: RunRequest;
   readonly plan: Plan;
   readonly first: FirstRecords;
   readonly state: CheckState;
   readonly startedAt: number;
+  readonly hooks: RunHooks;
+  readonly rejections: Rejections;
+  readonly writer: Writer;
 }
 
 /** Compiles what an iteration of a scan feeds. @param index of the iteration in its scan */
 export function compileConsumers(
   iteration: IterationPlan,
   index: number,
-  { name, scan, typed, labels, part, texts, document }: OpenedDocument,
-  { request, plan: whole, first, state, startedAt }: RunContext,
+  { name, scan, typed, recordsFrom, labels, part, texts, document }: OpenedDocument,
+  { request, plan: whole, first, state, startedAt, hooks, rejections, writer }: RunContext,
 ): Consumers {
   const { scan: operator, namesRows, pipelines } = iteration;
   const known = new Map<string, ValuesOf>();
-  const batch: Consumers['batch'] = { records: [], first: 0, identityOf: undefined };
-  const identity = (position: number): string => identityText(batch.identityOf?.(position) ?? position);
+  const reading: Reading = {
+    input: name,
+    recordsFrom,
+    cellOf: (record, reference) => scan.cellOf?.(record, reference),
+    records: [],
+    first: 0,
+    lineOf: undefined,
+    identityOf: undefined,
+    page: undefined,
+    position: undefined,
+  };
+  const identity = (position: number): string => identityText(reading.identityOf?.(position) ?? position);
   const access: RecordAccess = {
-    batch,
+    batch: reading,
     identity: namesRows ? identity : undefined,
     functions: state.functions,
     scan: operator,
@@ -102,48 +100,41 @@ export function compileConsumers(
     heads: (collection) => compileHeads(collection, access),
     run: request.runId,
     startedAt,
-    nested: (iterator, step) =>
-      nestedIn(scan.nested === undefined ? undefined : { nested: (one) => scan.nested?.(index, one) as NestedRecords }, iterator, step),
+    nested: (iterator) => scan.nested?.(index, iterator),
     texts: ({ items }) => texts.get(items.of === 'records' ? items.formulation : undefined) as TextFormat,
   };
   const { joins, checks } = whole;
-  const isChecked = (check: number): boolean => first.tells(checks[check] as Check);
-  const records: Consumer[] = [];
-  const others: PipelineRun[] = [];
-  for (const plan of pipelines) {
-    if (plan.steps.length > 0) {
-      const pipeline = new Pipeline(plan, access, whole, state);
-      const checks = pipeline.checks.filter((_, at) => isChecked(plan.checks[at] as number));
-      others.push({
-        pipeline,
-        consumers: consumersOf(pipeline.programs, pipeline.buildSides, checks),
-        pairs: first.goesOn(plan, iteration),
-      });
-      continue;
-    }
-    const programs = plan.maps.map((map) => new MapProgram(map, access, state));
-    const sides = plan.buildSides.map(
-      (join) => new BuildSide(joins[join] as Project, state.joinIndexes[join] as Multimap, access, state.datatypeCheck),
+  const context: ConsumerContext = { reading, rejections, firstRecords: first.count, outputs: state.outputs, observe: hooks.row };
+  const consumersOf = ({ maps, buildSides, checks: own }: PipelinePlan, rows: Accessors, areRecords: boolean): readonly Consumer[] => {
+    const programs = maps.map((map) => new MapProgram(map, rows, state));
+    const sides = buildSides.map(
+      (join) => new BuildSide(joins[join] as Project, state.joinIndexes[join] as Multimap, rows, state.datatypeCheck),
     );
-    const own = plan.checks
-      .filter((at) => isChecked(at))
-      .map((at) => new RowCheck(checks[at] as Check, access, access.input, state.keys[at]));
-    records.push(...consumersOf(programs, sides, own));
-  }
-  return { batch, records, pipelines: others };
+    const told = own.filter((at) => first.tells(checks[at] as Check));
+    const rowChecks = told.map((at) => new RowCheck(checks[at] as Check, rows, name, state.keys[at]));
+    return feedsOf(programs, sides, rowChecks).map((feeds) => new Consumer(feeds, context, areRecords));
+  };
+  const isDue = (): boolean => {
+    writer.cut();
+    return writer.isDue;
+  };
+  const ofRecords = pipelines.flatMap((plan) => (plan.steps.length > 0 ? [] : consumersOf(plan, access, true)));
+  const ofRows = pipelines.flatMap((plan) => {
+    if (plan.steps.length === 0) return [];
+    const count = first.goesOn(plan, iteration) ? Number.POSITIVE_INFINITY : first.count;
+    return new Pipeline(plan, count, access, whole, state, (rows) => consumersOf(plan, rows, false), isDue);
+  });
+  return { reading, records: ofRecords, pipelines: ofRows };
 }
 
 const identityText = (identity: Identity): string => (typeof identity === 'object' ? identity.join('_') : String(identity));
 
 /** The build side of a join belongs to the triples map that is its parent: a record that this map rejects is left out of both. */
-function consumersOf(programs: readonly MapProgram[], sides: readonly BuildSide[], checks: readonly RowCheck[]): readonly Consumer[] {
-  const own = programs.map(
-    (program): Consumer => ({ program, buildSides: sides.filter(({ parent }) => parent === program.triplesMap), checks: [] }),
-  );
+function feedsOf(programs: readonly MapProgram[], sides: readonly BuildSide[], checks: readonly RowCheck[]): readonly Feeds[] {
+  const own = programs.map((program) => ({ program, buildSides: sides.filter(({ parent }) => parent === program.triplesMap) }));
   const taken = new Set(own.flatMap(({ buildSides }) => buildSides));
-  const others = sides.filter((side) => !taken.has(side));
-  const consumers = [...own, ...others.map((side): Consumer => ({ program: undefined, buildSides: [side], checks: [] }))];
-  return checks.length === 0 ? consumers : [...consumers, { program: undefined, buildSides: [], checks }];
+  const others = sides.filter((side) => !taken.has(side)).map((side) => ({ buildSides: [side] }));
+  return [...own, ...others, ...(checks.length === 0 ? [] : [{ checks }])];
 }
 
 /** The triples maps among consumers. */
@@ -153,25 +144,5 @@ export const programsOf = ({ records, pipelines }: Consumers): readonly MapProgr
 /** The joins of triples maps, and those that give them their rows. */
 export const joinsOf = (consumers: Consumers): readonly JoinCount[] => [
   ...programsOf(consumers).flatMap(({ joins }) => joins),
-  ...consumers.pipelines.flatMap(({ pipeline }) => pipeline.joins),
+  ...consumers.pipelines.flatMap(({ joins }) => joins),
 ];
-
-/**
- * Whether an invalid term is reported where the records of the triples map are read: not for pairs that a database has joined, nor for rows
- * that are joined for quoted triples, nor for the parents of such rows.
- */
-export const isReportedElsewhere = ({ program, buildSides, checks }: Consumer): boolean =>
-  program === undefined
-    ? checks.length === 0 && buildSides.every(({ parent }) => parent !== undefined)
-    : isMapReportedElsewhere(program.triplesMap);
-
-/** Adds a record or row to build sides; one without a valid key for one of them adds nothing. What has very many entries is returned. */
-export function addToBuildSides(buildSides: readonly BuildSide[], record: unknown, position: number): Iterable<''>[] | undefined {
-  for (const side of buildSides) side.read(record, position);
-  let long: Iterable<''>[] | undefined;
-  for (const side of buildSides) {
-    const pieces = side.keep();
-    if (pieces !== undefined) (long ??= []).push(pieces);
-  }
-  return long;
-}

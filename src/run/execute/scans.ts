@@ -20,6 +20,7 @@ import type { CheckState } from '../nodes/check/row-check.ts';
 import { CollectProgram, type CollectState } from '../nodes/gather/gather.ts';
 import { Numbering } from '../nodes/gather/numbering.ts';
 import { ReifiedLines } from '../nodes/reify.ts';
+import { Rejections } from '../nodes/rejections.ts';
 import type { DocumentPlace } from '../prepare/documents/inputs.ts';
 import { openFileScan } from '../prepare/documents/open-scan.ts';
 import { labelsOfScan } from '../prepare/labels.ts';
@@ -29,6 +30,7 @@ import type { ByteSlice, KeyRange, RunHooks, RunReport, RunRequest, SliceScan } 
 import { Execution } from './execute.ts';
 import { openTexts, type StatementSink } from './outputs.ts';
 import { FirstRecords, withDeadline } from './preview.ts';
+import { Writer } from './writer.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -66,19 +68,13 @@ export interface SharedTables extends Pick<RunState, 'seed' | 'overlapping' | 'o
  */
 export async function executeScans(
   request: RunRequest,
-  {
-    plan,
-    physical,
-    places,
-    databases,
-    functions,
-    labels,
-  }: Pick<PreparedRun, 'plan' | 'physical' | 'places' | 'databases' | 'functions' | 'labels'>,
+  prepared: Pick<PreparedRun, 'plan' | 'physical' | 'places' | 'databases' | 'functions' | 'labels'>,
   wanted: readonly SliceScan[],
   sink: StatementSink,
   hooks: RunHooks,
   shared?: Shared,
 ): Promise<ScansResult> {
+  const { plan, physical, places, databases, functions, labels } = prepared;
   const budget = shared?.budget ?? new MemoryBudget(request.memoryBudgetBytes);
   const seed = shared?.tables?.seed ?? randomInt(2 ** 31);
   const space = new SpillSpace(
@@ -86,6 +82,7 @@ export async function executeScans(
   );
   const lines = new LineSpill(space, seed ^ 0x3c6ef372);
   const subjects = new SubjectSpill(space, seed ^ 0x2545f491);
+  const { undecided, ...tables }: Partial<SharedTables> = shared?.tables ?? {};
   const openMultimap = () => new Multimap(budget, space, seed ^ 0x1b873593);
   const of = { distinct: request.distinct, seed, budget, subject: hooks.subject };
   const reified = isReified(plan) ? new ReifiedLines(of, space) : undefined;
@@ -107,7 +104,8 @@ export async function executeScans(
     endings: [],
     undecided: (line: string) => lines.add(line),
     undecidedSubject: (subject: string, text: string) => subjects.add(subject, text),
-    ...(shared?.tables === undefined ? {} : stateOf(shared.tables, space)),
+    ...tables,
+    ...undecided?.(space),
     ...shared?.joins,
   };
   // Lists of different outputs share no node.
@@ -116,7 +114,10 @@ export async function executeScans(
   );
   const collected: CollectState = { ...state, space, numberings };
   const first = new FirstRecords(physical, request.firstRecords);
-  const execution = new Execution(request, plan, first, state, numberings, { space, lines, subjects }, reified, sink, hooks);
+  const writer = new Writer({ outputs: state.outputs, sink, space, limits: request.limits, hooks });
+  const rejections = new Rejections(request, hooks);
+  const opened = { state, first, numberings, space, subjects, lines, reified, writer, rejections };
+  const execution = new Execution({ ...opened, request, plan, sink, hooks, startedAt: request.startedAt ?? Date.now() });
   const limit = hooks.limit && {
     ...hooks.limit,
     onTimeout: (input: string): void => {
@@ -147,22 +148,14 @@ export async function executeScans(
   } finally {
     await space.remove();
   }
-  const { records, quads, rejected, bytesRead, programs, warnings, cut, unmatched } = execution;
+  const { programs, warnings, cut, unmatched } = execution;
+  const { records, quads, bytesRead } = writer;
+  const { rejected } = rejections;
   const report = { records, quads, rejected, bytesRead, bytesSpilled: space.bytes, cut: [...cut] };
   const flaws = programs.flatMap(({ flaws: of }) => of.found());
   const statements = state.outputs.map((output) => output.statements);
   return { ...report, statements, triplesMaps: reportsOf(programs), joins: execution.joins, warnings, unmatched, flaws };
 }
-
-const stateOf = (
-  { overlapping, openSubjects, openStatements, undecided }: SharedTables,
-  space: SpillSpace,
-): Pick<RunState, 'overlapping' | 'openSubjects' | 'openStatements' | 'undecided' | 'undecidedSubject'> => ({
-  overlapping,
-  openSubjects,
-  openStatements,
-  ...undecided(space),
-});
 
 /** Rows to ask a database for: one more than are read tells whether there are more. */
 const rowsOf = ({ iterations }: ScanPlan, first: FirstRecords): number | undefined =>

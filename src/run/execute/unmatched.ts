@@ -1,17 +1,8 @@
 /** Finds references that match nothing in the records of a scan. */
 import { Fault } from '../../core/fault.ts';
-import { pathsInCall } from '../../paths/xml/path.ts';
 import type { IterationPlan, ScanPlan } from '../../plan/plan.ts';
 import type { Scan } from '../../sources/source.ts';
-
-/** A reference within records that matched nothing, or an iterator there. */
-export interface Unmatched {
-  readonly expression: string;
-  /** `document:line:column`. */
-  readonly mapping: string;
-  /** The iterators that lead to it from the record; undefined: it reads a text. */
-  readonly within?: readonly string[] | undefined;
-}
+import { reads, type Unmatched } from '../nodes/unnest.ts';
 
 /** What was read of an iteration. */
 export interface IterationRead {
@@ -59,9 +50,6 @@ export function unmatchedReferences(
   }
   return { hasRecords, faults };
 }
-
-/** Whether the reference is this one, or gives it to a function. */
-export const reads = (written: string, reference: string): boolean => written === reference || pathsInCall(written).includes(reference);
 
 const noneOf = (records: number): string => (records === 1 ? 'The first record does not have' : `None of the first ${records} records has`);
 
