@@ -95,7 +95,7 @@ export class Execution {
         if (seen > end && open.delete(batch.iteration) && open.size === 0) break;
       }
       for (const { records, pipelines } of consumers) {
-        for (const consumer of records) consumer.finish();
+        for (const { program } of records) program?.finish();
         for (const pipeline of pipelines) {
           if (pipeline.hold()) this.#unfinished.push(pipeline);
           else pipeline.finish();

@@ -15,12 +15,6 @@ const PROGRESS_MS = 100;
 const PIECES = 4;
 const BATCH_PAIRS = 4096;
 
-/** Text for an output, by its number. */
-interface Piece {
-  readonly output: number;
-  readonly text: string;
-}
-
 interface WriterOptions {
   readonly outputs: readonly OutputText[];
   readonly sink: StatementSink;
@@ -35,7 +29,8 @@ export class Writer {
   records = 0;
   bytesRead = 0;
   readonly #to: WriterOptions;
-  #pieces: Piece[] = [];
+  /** Text for outputs, by their numbers. */
+  #pieces: (readonly [output: number, text: string])[] = [];
   #turnAt = 0;
   #progressAt = 0;
 
@@ -59,7 +54,7 @@ export class Writer {
       const output = outputs[i] as OutputText;
       if (output.text.length < characters) continue;
       const text = output.take();
-      if (text !== '') this.#pieces.push({ output: i, text });
+      if (text !== '') this.#pieces.push([i, text]);
     }
   }
 
@@ -109,7 +104,7 @@ export class Writer {
   async #write(): Promise<void> {
     const pieces = this.#pieces;
     this.#pieces = [];
-    for (const { output, text } of pieces) {
+    for (const [output, text] of pieces) {
       const written = this.#to.sink.write(text, output);
       if (written !== undefined) await written;
     }

@@ -59,11 +59,6 @@ export class Consumer implements Operator {
       : isReportedElsewhere(this.program.triplesMap);
   }
 
-  /** After the last row. */
-  finish(): void {
-    this.program?.finish();
-  }
-
   /** Leaves out the current row. @throws Fault the fault of the row under the strict policy; record/limit */
   reject(error: unknown): void {
     const { rejections, reading } = this.#context;

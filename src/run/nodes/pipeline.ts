@@ -17,6 +17,8 @@ import { guarded, type Operator, pushEach, type Step } from './operator.ts';
 import { type RecordAccess, Rows } from './rows.ts';
 import { type Unmatched, Unnest } from './unnest.ts';
 
+type Whole = Pick<Plan, 'joins' | 'checks'>;
+
 /** Lets what consumes it write. */
 const PAUSE: Iterable<''> = [''];
 
@@ -42,7 +44,7 @@ export class Pipeline implements Operator {
     plan: PipelinePlan,
     count: number,
     records: RecordAccess,
-    { joins: projects, checks }: Pick<Plan, 'joins' | 'checks'>,
+    whole: Whole,
     state: CheckState,
     consumersOf: (rows: Accessors) => readonly Consumer[],
     isDue: () => boolean,
@@ -53,10 +55,10 @@ export class Pipeline implements Operator {
     const rows = new Rows(records);
     this.#rows = rows;
     // Terms that are made before a join are counted by the triples maps to which they belong.
-    const owners = [...plan.maps.map(({ map }) => map), ...plan.buildSides.flatMap((join) => projects[join]?.map ?? [])];
+    const owners = [...plan.maps.map(({ map }) => map), ...plan.buildSides.flatMap((join) => whole.joins[join]?.map ?? [])];
     const check = owners.map((map) => checked(map, state.datatypeCheck)).find(({ illTyped }) => illTyped !== undefined);
     const access: Accessors = { ...rows.access, ...check };
-    this.#steps = plan.steps.map((step, at) => this.#compile(step, access, readAfter(plan, at, projects, checks)));
+    this.#steps = plan.steps.map((step, at) => this.#compile(step, access, readAfter(plan, at, whole)));
     this.#joinSteps = this.#steps.filter((step) => step instanceof JoinStep);
     this.consumers = consumersOf(this.#joinSteps.some(({ waits }) => waits) ? { ...rows.access, unordered: true } : rows.access);
     for (const { program } of this.consumers) if (program !== undefined) program.before = this.joins;
@@ -95,7 +97,7 @@ export class Pipeline implements Operator {
 
   /** After the last row. */
   finish(): void {
-    for (const consumer of this.consumers) consumer.finish();
+    for (const { program } of this.consumers) program?.finish();
   }
 
   /** After all records: iterators of fields that found nothing, and references of fields for which no item had a node, with their places. */
@@ -146,13 +148,8 @@ export class Pipeline implements Operator {
 }
 
 /** What is read of the rows behind a step. */
-function readAfter(
-  { steps, maps, buildSides, checks: own }: PipelinePlan,
-  at: number,
-  projects: readonly Project[],
-  checks: readonly Check[],
-): readonly Leaf[] {
-  const ofSides = buildSides.map((join) => projects[join] as Project).flatMap(({ keys, columns }) => [...keys, ...columns]);
+function readAfter({ steps, maps, buildSides, checks: own }: PipelinePlan, at: number, { joins, checks }: Whole): readonly Leaf[] {
+  const ofSides = buildSides.map((join) => joins[join] as Project).flatMap(({ keys, columns }) => [...keys, ...columns]);
   return [
     ...steps.slice(at + 1).flatMap(({ operator }) => leavesOfStep(operator)),
     ...maps.flatMap(leavesOfMap),

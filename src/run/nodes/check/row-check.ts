@@ -12,6 +12,9 @@ import type { RunState } from '../../compile/program.ts';
 import { packRow, unpackRow } from '../../join/packed-row.ts';
 import type { KeySet } from './key-set.ts';
 
+/** Where a row is. */
+type Placed = Required<Pick<FaultPlace, 'input' | 'record'>>;
+
 /** State of a run with views that promise something. */
 export interface CheckState extends RunState {
   /** By check: the keys of a view that promises unique ones; undefined for the other checks. */
@@ -46,43 +49,26 @@ export class RowCheck {
    */
   see(row: unknown, position: number): void {
     const values = this.#values.map((valuesOf) => only(valuesOf(row, position)));
+    const place = (): Placed => ({ input: this.#input, record: Number((this.#position(row, position) as TypedValue).text) });
+    const fail = (what: string, at: readonly number[]): never => {
+      throw brokenPromise(this.#check, what, at, values, place());
+    };
     switch (this.#check.kind) {
-      case 'not-null': {
-        const at = values.indexOf(null);
-        if (at >= 0) this.#fail('has no value', [at], values, this.#recordOf(row, position));
+      case 'not-null':
+        if (values.includes(null)) fail('has no value', [values.indexOf(null)]);
         return;
-      }
       case 'iri-safe': {
         const at = values.findIndex((value) => value !== null && !isIriSafe(value));
-        if (at >= 0) this.#fail('is not IRI-safe', [at], values, this.#recordOf(row, position));
+        if (at >= 0) fail('is not IRI-safe', [at]);
         return;
       }
-      case 'unique': {
-        if (values.includes(null)) return;
-        const record = this.#recordOf(row, position);
-        if (this.#keys?.add(packRow(values), JSON.stringify([this.#input, record])) === true)
-          this.#fail('comes a second time', all(values), values, record);
+      case 'unique':
+        if (!values.includes(null) && this.#keys?.add(packRow(values), JSON.stringify(place())) === true)
+          fail('comes a second time', all(values));
         return;
-      }
-      case 'inclusion': {
-        if (values.includes(null) || this.#found?.(row, position) !== null) return;
-        this.#fail('has no counterpart', all(values), values, this.#recordOf(row, position));
-      }
+      case 'inclusion':
+        if (!values.includes(null) && this.#found?.(row, position) === null) fail('has no counterpart', all(values));
     }
-  }
-
-  #recordOf(row: unknown, position: number): number {
-    return Number((this.#position(row, position) as TypedValue).text);
-  }
-
-  #fail(what: string, fields: readonly number[], values: readonly (Value | null)[], record: number): never {
-    throw brokenPromise(
-      this.#check,
-      what,
-      fields,
-      fields.map((at) => values[at] as Value | null),
-      { input: this.#input, record },
-    );
   }
 }
 
@@ -94,9 +80,8 @@ export class RowCheck {
 export async function checkKeys(check: Check, keys: KeySet): Promise<void> {
   const repetition = await keys.repetition();
   if (repetition === undefined) return;
-  const [input, record] = JSON.parse(repetition.place) as [string, number];
   const values = unpackRow(repetition.key).map(only);
-  throw brokenPromise(check, 'comes a second time', all(values), values, { input, record });
+  throw brokenPromise(check, 'comes a second time', all(values), values, JSON.parse(repetition.place) as Placed);
 }
 
 const PROMISES: Readonly<Record<Check['kind'], string>> = {
@@ -111,11 +96,11 @@ function brokenPromise(
   what: string,
   at: readonly number[],
   values: readonly (Value | null)[],
-  place: FaultPlace,
+  place: Placed,
 ): Fault {
   const promised = target === undefined ? PROMISES[kind] : `values of ${namesOf(target.fields)} of the view ${target.view}`;
   const names = at.map((one) => fields[one]?.name ?? '');
-  const shown = values.flatMap((value) => (value === null ? [] : [excerpt(fromBytes(textOf(value)))]));
+  const shown = at.map((one) => values[one] ?? null).flatMap((value) => (value === null ? [] : [excerpt(fromBytes(textOf(value)))]));
   return new Fault('record/promise', `${namesOf(names)} ${what}, but the view ${view} promises ${promised} (${name})`, {
     place: {
       ...place,
