@@ -49,12 +49,6 @@ export class OutputText {
     return { output: this, lead, tail, write };
   }
 
-  /** What is written of a statement now. It is the next that comes to `text`. */
-  textOf({ lead, tail, write }: Omit<OutputPattern, 'output'>, subject: string, value: string): string {
-    this.statements++;
-    return write === undefined ? subject + lead + value + tail : write(subject, value);
-  }
-
   /** A statement as a line. */
   addLine(line: string): void {
     this.statements++;
@@ -77,6 +71,27 @@ export class OutputText {
     }
     return this.#writer === undefined ? lines : this.#writer.lines(lines);
   }
+}
+
+/** What is written of a statement now. It is the next that is added to the text of its output. */
+export function textOf({ output, lead, tail, write }: OutputPattern, subject: string, value: string): string {
+  output.statements++;
+  return write === undefined ? subject + lead + value + tail : write(subject, value);
+}
+
+/** The same for statements of a subject: those with the values in [`from`, `to`). */
+export function textsOf(
+  { output, lead, tail, write }: OutputPattern,
+  subject: string,
+  values: readonly string[],
+  from: number,
+  to: number,
+): string {
+  output.statements += to - from;
+  let made = '';
+  const start = subject + lead;
+  for (let k = from; k < to; k++) made += write === undefined ? start + values[k] + tail : write(subject, values[k] as string);
+  return made;
 }
 
 /** The program of a triples map: counts statements, and knows those that other rules may make. */

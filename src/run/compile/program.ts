@@ -18,7 +18,7 @@ import { JoinCount } from '../join/counts.ts';
 import { affixPairs, VaryingAffixes } from './affixes.ts';
 import { DeferredObjects, type Ending } from './deferred-objects.ts';
 import { checked, Flaws, isReportedElsewhere } from './flaws.ts';
-import type { OutputPattern, OutputText, StatementOwner } from './output.ts';
+import { type OutputPattern, type OutputText, type StatementOwner, textOf, textsOf } from './output.ts';
 import { type JoinState, ProbeSide } from './probe-side.ts';
 import { type CompiledRule, compileAffixes, compileRule, type ParentLists } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
@@ -249,11 +249,10 @@ export class MapProgram {
 
   #emitAll(subject: string | readonly string[]): Made {
     const subjects = listOf(distinct(subject) as string | readonly string[]);
-    const pieces = this.#emitInPieces(subjects);
-    if (this.#count() * subjects.length > PIECE_STATEMENTS) return pieces;
-    if (this.#varies) for (const _ of pieces);
+    if (this.#count() * subjects.length > PIECE_STATEMENTS) return this.#emitInPieces(subjects);
+    if (this.#varies) for (const _ of this.#emitInPieces(subjects));
     else {
-      for (const _ of this.#storePacked(subjects));
+      if (this.#deferred.length > 0) for (const _ of this.#storePacked(subjects));
       for (const one of subjects) this.#emit(one, subjects);
     }
     return undefined;
@@ -264,29 +263,29 @@ export class MapProgram {
   }
 
   putOnce(pattern: OutputPattern, subject: string, value: string): void {
-    pattern.output.text += this.#textOnce(pattern, subject, value);
+    if (this.#isNew(pattern, subject, value)) this.put(pattern, subject, value);
+  }
+
+  once(output: OutputText, line: string): void {
+    if (!this.#isKeptNew(output.mark + line)) return;
+    this.quads++;
+    output.addLine(line);
   }
 
   /** The text of a statement, which is written. */
   #textOf(pattern: OutputPattern, subject: string, value: string): string {
     this.quads++;
-    return pattern.output.textOf(pattern, subject, value);
+    return textOf(pattern, subject, value);
   }
 
-  /** The text of a statement if it is new to the run. */
-  #textOnce(pattern: OutputPattern, subject: string, value: string): string {
-    return !this.#state.distinct || this.#isNew(keptOf(pattern, subject, value)) ? this.#textOf(pattern, subject, value) : '';
-  }
-
-  once(output: OutputText, line: string): void {
-    if (this.#state.distinct && !this.#isNew(output.mark + line)) return;
-    this.quads++;
-    output.addLine(line);
+  /** Whether a statement is new to the run. */
+  #isNew(pattern: OutputPattern, subject: string, value: string): boolean {
+    return !this.#state.distinct || this.#isKeptNew(keptOf(pattern, subject, value));
   }
 
   /** @param kept a line with the mark of its output */
-  #isNew(kept: string): boolean {
-    return this.#isDecidedNew(this.#state.overlapping.add(kept), kept);
+  #isKeptNew(kept: string): boolean {
+    return !this.#state.distinct || this.#isDecidedNew(this.#state.overlapping.add(kept), kept);
   }
 
   /** Where the mapping has a reference that the triples map reads, `document:line:column`. */
@@ -348,8 +347,9 @@ export class MapProgram {
         output = rule.output;
         made = '';
       }
-      if (typeof text === 'string' && (rule.lists === undefined || seen === NEW)) made += this.#statement(rule, token, text, seen, true);
-      else {
+      if (typeof text === 'string' && (rule.lists === undefined || seen === NEW)) {
+        if (this.#isWritten(rule, token, text, seen, true)) made += this.#textOf(rule, token, text);
+      } else {
         const list = listOf(text);
         made += this.#several(rule, token, list, 0, list.length, seen);
       }
@@ -392,7 +392,7 @@ export class MapProgram {
 
   /** Stores the record for the joins of which it has several keys, subjects, predicates or graphs. */
   *#storePacked(subjects: readonly string[]): Iterable<''> {
-    const tokens = this.#deferred.length === 0 ? [] : subjects.map((one) => this.#subject.before + one + this.#subject.after);
+    const tokens = subjects.map((one) => this.#subject.before + one + this.#subject.after);
     for (const objects of this.#deferred) if (!objects.isPlain(subjects)) yield* objects.storePacked(tokens);
   }
 
@@ -428,7 +428,8 @@ export class MapProgram {
     let made = '';
     if (rule.lists !== undefined && (seen === NEW || seen === KNOWN)) return this.#joined(rule, rule.lists, token, list, from, to, seen);
     for (let k = from; k < to; k++) {
-      made += this.#statement(rule, token, list[k] as string, seen, k === 0);
+      const one = list[k] as string;
+      if (this.#isWritten(rule, token, one, seen, k === 0)) made += this.#textOf(rule, token, one);
       if (this.#waiting.length >= WAITING_CHARACTERS) this.#spill(token);
     }
     return made;
@@ -450,18 +451,18 @@ export class MapProgram {
     const table = this.#table as Subjects;
     // A single parent is not a list of the index.
     const number = list.length === 1 ? -1 : index.numberOf(list);
-    let made = '';
     if (seen === NEW && number >= 0) {
       table.rememberNumber(slot, number + 1);
-      for (let k = from; k < to; k++) made += this.#textOf(rule, token, list[k] as string);
-      return made;
+      this.quads += to - from;
+      return textsOf(rule, token, list, from, to);
     }
     const remembered = seen === KNOWN ? table.rememberedNumber(slot) - 1 : -1;
     if (remembered >= 0 && remembered === number) return '';
     const had = remembered >= 0 ? this.#listAsSet(index, remembered) : undefined;
+    let made = '';
     for (let k = from; k < to; k++) {
       const one = list[k] as string;
-      if (had === undefined || !had.has(one)) made += this.#statement(rule, token, one, seen, k === 0);
+      if (had?.has(one) !== true && this.#isWritten(rule, token, one, seen, k === 0)) made += this.#textOf(rule, token, one);
     }
     return made;
   }
@@ -473,27 +474,24 @@ export class MapProgram {
     return this.#listSet.texts;
   }
 
-  /** The text of a statement; empty if it is a duplicate or undecided. */
-  #statement(rule: Rule, token: string, text: string, seen: Seen, first: boolean): string {
-    if (rule.overlapping) return this.#textOnce(rule, token, text);
-    const table = this.#table as Subjects;
-    if (seen === KNOWN) {
-      if (rule.slot < 0 || table.firstHad(rule.slot, text)) return '';
-      const verdict = table.addStatement(rule.slot, this.#statements);
-      return verdict !== KNOWN && this.#isDecidedNew(verdict, keptOf(rule, token, text)) ? this.#textOf(rule, token, text) : '';
-    }
-    if (seen === NEW && !first) {
-      if (rule.slot < 0) return '';
-      // The texts of a record have no duplicates.
-      const verdict = table.appendStatement(rule.slot, text, this.#statements);
-      return this.#isDecidedNew(verdict, keptOf(rule, token, text)) ? this.#textOf(rule, token, text) : '';
-    }
+  /** Whether a statement is written now: a duplicate is not, nor one that no table decides. */
+  #isWritten(rule: Rule, token: string, text: string, seen: Seen, first: boolean): boolean {
+    if (rule.overlapping) return this.#isNew(rule, token, text);
+    if (seen === UNWATCHED) return true;
     if (seen === UNDECIDED) {
       this.#waiting += keptOf(rule, token, text);
-      return '';
+      return false;
     }
-    if (seen === NEW && rule.slot >= 0) table.remember(rule.slot, text);
-    return this.#textOf(rule, token, text);
+    const table = this.#table as Subjects;
+    const { slot } = rule;
+    if (seen === NEW && first) {
+      if (slot >= 0) table.remember(slot, text);
+      return true;
+    }
+    if (slot < 0 || (seen === KNOWN && table.firstHad(slot, text))) return false;
+    // The texts of a record have no duplicates.
+    const verdict = seen === KNOWN ? table.addStatement(slot, this.#statements) : table.appendStatement(slot, text, this.#statements);
+    return verdict !== KNOWN && this.#isDecidedNew(verdict, keptOf(rule, token, text));
   }
 }
 
