@@ -327,14 +327,9 @@ export class XmlScanner extends XmlWindow {
     if (bytes[nameEnd + away] !== GREATER) return false;
     const name = this.scope.seenElement(bytes, begin, nameEnd, hash);
     if (name === undefined || !sink.leaf(name, this.text, from, to)) return false;
-    this.#count(depth);
+    (this.#counts[depth] as number)++;
     this.at = nameEnd + away + 1;
     return true;
-  }
-
-  #count(level: number): void {
-    (this.#counts[level] as number)++;
-    this.#counts[level + 1] = 0;
   }
 
   #failTag(what: string, at: number, nameEnd: number, hint?: string): never {
@@ -362,8 +357,10 @@ export class XmlScanner extends XmlWindow {
       const name = scope.element(this.bytes, this.text, begin + 1, nameEnd, hash);
       const written = values === undefined ? NO_ATTRIBUTES : this.#attributes(scope, values);
       const attributes = type === undefined || declared === undefined ? written : this.#withDefaults(type, scope, written, declared);
-      if (this.#names.length >= this.#maxDepth) throw depthFault('Elements are', this.#maxDepth, MAX_DEPTH, this.place(begin));
-      this.#count(this.#names.length);
+      const depth = this.#names.length;
+      if (depth >= this.#maxDepth) throw depthFault('Elements are', this.#maxDepth, MAX_DEPTH, this.place(begin));
+      (this.#counts[depth] as number)++;
+      this.#counts[depth + 1] = 0;
       this.#names.push(name);
       this.#scopes.push(scope);
       this.sink.open(name, attributes);

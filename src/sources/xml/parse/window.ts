@@ -22,9 +22,9 @@ export abstract class XmlWindow {
   protected bytesBefore = 0;
   #linesBefore = 0;
   #columnBefore = 0;
-  /** Line feeds of the window before a position in it. */
+  /** Line feeds of the window that are counted, and the next one after these; the length of the window if there is none. */
   #lines = 0;
-  #linesTo = 0;
+  #nextFeed = 0;
   /** While the text of an entity is read: the line of the reference to it in the document. */
   protected entityLine: number | undefined;
   /** The memory of `bytes`, for as many windows as fit. */
@@ -51,9 +51,15 @@ export abstract class XmlWindow {
   }
 
   #countLines(): void {
-    const { text, at } = this;
-    for (let i = text.indexOf('\n', this.#linesTo); i >= 0 && i < at; i = text.indexOf('\n', i + 1)) this.#lines++;
-    this.#linesTo = at;
+    while (this.#nextFeed < this.at) {
+      this.#lines++;
+      this.#findFeed(this.#nextFeed + 1);
+    }
+  }
+
+  #findFeed(from: number): void {
+    const found = this.text.indexOf('\n', from);
+    this.#nextFeed = found < 0 ? this.text.length : found;
   }
 
   /** Bytes of an incomplete token. Push at least as many again, so that long tokens take linear time. */
@@ -69,7 +75,6 @@ export abstract class XmlWindow {
     const feed = at === 0 ? -1 : old.lastIndexOf('\n', at - 1);
     this.#columnBefore = feed < 0 ? this.#columnBefore + at : at - feed - 1;
     this.#linesBefore += this.#lines;
-    this.#lines = this.#linesTo = 0;
     this.bytesBefore += at;
     const rest = old.length - at;
     if (rest > this.#maxTokenBytes) {
@@ -86,6 +91,8 @@ export abstract class XmlWindow {
     this.bytes[rest + chunk.length] = LESS;
     this.text = this.#memory.toString('latin1', 0, rest + chunk.length);
     this.at = 0;
+    this.#lines = 0;
+    this.#findFeed(0);
   }
 
   /** Windows have about the same size, but for long tokens, so this is seldom. */
