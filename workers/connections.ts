@@ -51,7 +51,7 @@ async function connect(snapshot: Snapshot, directory: string, signal: AbortSigna
   if (database === undefined) return;
   const address = parseJdbcUrl({ url: database.jdbcUrl, user: database.user, password: database.password, directory });
   // A database file is reached as soon as it is opened, and opening it starts a process.
-  if (address.hosts.length === 0) return;
+  if (address.server === undefined) return;
   const session = await openSession(address, { signal, ...sqlLimitsOf(snapshot) });
   await session.close();
 }

@@ -16,8 +16,8 @@ export type Product = 'postgresql' | 'mysql' | 'mariadb' | 'sqlite' | 'duckdb' |
 /** Where a database is and how to log in: the result of `parseJdbcUrl` (`jdbc/jdbc.ts`). */
 export interface DatabaseAddress {
   readonly product: Product;
-  /** At least one for a server, tried in this order. None for a file. */
-  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  /** undefined: a file. */
+  readonly server: { readonly host: string; readonly port: number } | undefined;
   /** For a file its absolute path. */
   readonly database: string | undefined;
   readonly user: string | undefined;

@@ -26,13 +26,11 @@ export const openSession: OpenSession = async (address, options) => {
 
 /** @returns the address, of a file with its real path */
 async function assertAddress(address: DatabaseAddress, reach: Reach): Promise<DatabaseAddress> {
-  const { hosts, database, name } = address;
-  if (hosts.length === 0 && database !== undefined) return { ...address, database: await resolveWithin(reach, database, name) };
-  for (const { host, port } of hosts) {
-    await assertHost(reach, host, port).catch((error) => {
-      if (error instanceof Fault) throw error.with({ place: { input: name } });
-      // The driver reports a name that cannot be looked up, and tries the next host.
-    });
-  }
+  const { server, database, name } = address;
+  if (server === undefined) return database === undefined ? address : { ...address, database: await resolveWithin(reach, database, name) };
+  await assertHost(reach, server.host, server.port).catch((error) => {
+    if (error instanceof Fault) throw error.with({ place: { input: name } });
+    // The driver reports a name that cannot be looked up.
+  });
   return address;
 }

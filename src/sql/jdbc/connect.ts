@@ -1,10 +1,10 @@
-/** What is the same for all products when a session is opened: several hosts, TLS files, and a beginning that may fail. */
+/** What is the same for all products when a session is opened: the host, TLS files, and a beginning that may fail. */
 import { readFile } from 'node:fs/promises';
 import { Fault } from '../../core/fault.ts';
 import type { DatabaseAddress, SqlSession } from '../database.ts';
 import { cancelledFault } from '../faults.ts';
 
-export type Host = DatabaseAddress['hosts'][number];
+export type Host = NonNullable<DatabaseAddress['server']>;
 
 /** How a driver judges the error of an attempt to connect. */
 export interface ConnectErrors {
@@ -14,39 +14,25 @@ export interface ConnectErrors {
   reasonOf(error: unknown): string;
 }
 
-/** Answers that every host would give. */
-const COMMON_ANSWERS: readonly string[] = ['database/credentials', 'database/missing'];
-
-/**
- * The result of the first attempt that succeeds. Each attempt is made for all hosts in their order before the next one.
- *
- * A host that cannot be reached, breaks the connection, or is busy is passed over. The last host's answer is thrown.
- *
- * @throws Fault those of `OpenSession`
- */
-export async function firstHost<T>(
+/** The connection that `attempt` makes. A host that cannot be reached, or breaks the connection, gives the fault `database/unreachable`. @throws Fault those of `OpenSession` */
+export async function connectHost<T>(
   address: DatabaseAddress,
-  attempts: readonly ((host: Host) => Promise<T>)[],
+  attempt: (host: Host) => Promise<T>,
   { faultOf, reasonOf }: ConnectErrors,
   signal: AbortSignal | undefined,
 ): Promise<T> {
-  const reasons = new Set<string>();
-  const last = address.hosts.length - 1;
-  for (const attempt of attempts) {
-    for (const [index, host] of address.hosts.entries()) {
-      try {
-        return await attempt(host);
-      } catch (error) {
-        if (signal?.aborted) throw cancelledFault(address);
-        const fault = faultOf(error);
-        const isFinal = fault !== undefined && (index === last || COMMON_ANSWERS.includes(fault.code));
-        if (isFinal && fault.code !== 'database/lost') throw fault;
-        reasons.add(`${host.host.includes(':') ? `[${host.host}]` : host.host}:${host.port}: ${reasonOf(error)}`);
-      }
-    }
+  const server = address.server as Host;
+  try {
+    return await attempt(server);
+  } catch (error) {
+    if (signal?.aborted) throw cancelledFault(address);
+    const fault = faultOf(error);
+    if (fault !== undefined && fault.code !== 'database/lost') throw fault;
+    const host = server.host.includes(':') ? `[${server.host}]` : server.host;
+    throw new Fault('database/unreachable', `The database server cannot be reached (${host}:${server.port}: ${reasonOf(error)})`, {
+      place: { input: address.name },
+    });
   }
-  const message = `The database server cannot be reached (${[...reasons].join('; ')})`;
-  throw new Fault('database/unreachable', message, { place: { input: address.name } });
 }
 
 /** The reason in a system error; that of any other error is its message. For `ConnectErrors.reasonOf`. */

@@ -1,14 +1,11 @@
 /**
  * JDBC URLs: how users address databases.
  *
- * jdbc:postgresql://host:port,host:port/database?name=value   jdbc:postgresql:database   jdbc:postgresql:/
- * jdbc:mysql://user:password@host:port/database?name=value    jdbc:mariadb://address=(host=h)(port=3306)/database
+ * jdbc:postgresql://host:port/database?name=value   jdbc:postgresql:database   jdbc:postgresql:/
+ * jdbc:mysql://user:password@host:port/database?name=value    jdbc:mariadb://host/database
  * jdbc:sqlite:path/to/file?name=value   jdbc:sqlite:file:///path/to/file
  * jdbc:duckdb:path/to/file;name=value
  * jdbc:sqlserver://host\instance:port;name=value   jdbc:oracle:thin:@//host:port/service   (files of their own)
- *
- * The connection modes of the MySQL and MariaDB drivers (`sequential:`, `failover:`, `loadbalance:`, `replication:`) are read as what they
- * mean for one read-only connection: hosts that are tried in order.
  */
 import { resolve } from 'node:path';
 import { excerpt, Fault } from '../../core/fault.ts';
@@ -16,6 +13,7 @@ import { didYouMean } from '../../core/nearest.ts';
 import { Secret } from '../../core/secret.ts';
 import { parseNameList } from '../catalogue/identifiers.ts';
 import type { DatabaseAddress, Product, TlsOptions } from '../database.ts';
+import type { Host } from './connect.ts';
 import type { Login, Malformed, OwnLocation } from './location.ts';
 import { readOracleUrl } from './oracle-url.ts';
 import { checkParameter, type Protocol } from './parameters.ts';
@@ -47,13 +45,9 @@ interface ProductRow {
   readonly databaseOfUser: boolean;
   /** The database may stand alone, without `//` and hosts. */
   readonly databaseAlone: boolean;
-  /** A host may be written `address=(host=h)(port=p)`. */
-  readonly longAddresses: boolean;
   /** A plus in a parameter is a space; elsewhere it is kept, for `GMT+1`. */
   readonly plusIsSpace: boolean;
   tls(values: ReadonlyMap<string, string>): TlsOptions;
-  /** Connection modes that may follow the scheme. */
-  readonly kinds: readonly string[];
   readonly example: string;
   /** For URLs of another form: reads what follows the scheme. */
   readonly read?: (text: string, malformed: Malformed) => OwnLocation;
@@ -61,16 +55,12 @@ interface ProductRow {
   readonly nameOf?: (place: string, database: string | undefined) => string;
 }
 
-const KINDS = ['sequential', 'failover', 'loadbalance', 'load-balance-read', 'replication'];
-
 const MYSQL = {
   protocol: 'mysql',
   port: 3306,
   databaseOfUser: false,
   databaseAlone: false,
-  longAddresses: true,
   plusIsSpace: false,
-  kinds: KINDS,
 } as const;
 
 const FILE = {
@@ -78,9 +68,7 @@ const FILE = {
   port: 0,
   databaseOfUser: false,
   databaseAlone: true,
-  longAddresses: false,
   plusIsSpace: false,
-  kinds: [],
   tls: (): TlsOptions => ({ mode: 'disable', caFile: undefined, certificateFile: undefined, keyFile: undefined }),
 } as const;
 
@@ -88,9 +76,7 @@ const FILE = {
 const OWN = {
   databaseOfUser: false,
   databaseAlone: false,
-  longAddresses: false,
   plusIsSpace: false,
-  kinds: [],
 } as const;
 
 const PRODUCTS: Readonly<Record<Product, ProductRow>> = {
@@ -99,10 +85,8 @@ const PRODUCTS: Readonly<Record<Product, ProductRow>> = {
     port: 5432,
     databaseOfUser: true,
     databaseAlone: true,
-    longAddresses: false,
     plusIsSpace: true,
     tls: postgresTls,
-    kinds: [],
     example: 'jdbc:postgresql://host:5432/database',
   },
   mysql: { ...MYSQL, tls: (values) => mysqlTls(values, false), example: 'jdbc:mysql://host:3306/database' },
@@ -158,7 +142,7 @@ const EXPECTED = `Expected is ${Object.values(PRODUCTS)
 const LOCAL = 'localhost';
 
 interface Location {
-  readonly hosts: DatabaseAddress['hosts'];
+  readonly server: DatabaseAddress['server'];
   readonly database: string | undefined;
   readonly login: Login;
 }
@@ -187,14 +171,14 @@ export function parseJdbcUrl(request: JdbcRequest): DatabaseAddress {
   const database = location.database ?? (databaseOfUser ? user : undefined);
   return {
     product,
-    hosts: location.hosts,
+    server: location.server,
     database,
     user,
     password,
     schemas: parseNameList(values.get('currentSchema') ?? '', product) ?? [],
     tls: tls(values),
     parameters: session,
-    name: isFile ? `jdbc:${product}:${database}` : nameOf(product, location.hosts, database),
+    name: isFile ? `jdbc:${product}:${database}` : nameOf(product, location.server, database),
   };
 }
 
@@ -221,27 +205,28 @@ function ownAddress(
   if (/[\0-\x1f\x7f]/.test(rest)) throw malformed('it has control characters');
   const location = read(rest, malformed);
   const { values, session } = checkParameters(location.parameters, product, request);
-  const hosts = location.hosts.map(({ host, port }) => ({
-    host: readHost(host, malformed),
-    port: readPort(port, location.usualPort, malformed),
-  }));
+  const server = {
+    host: readHost(location.host.host, malformed),
+    port: readPort(location.host.port, location.usualPort, malformed),
+  };
   const { database } = location;
   const instance = session.instanceName;
-  const shown = hosts.map(({ host, port }) => (instance === undefined ? `${bracketed(host)}:${port}` : `${bracketed(host)}\\${instance}`));
+  const shown = instance === undefined ? placeOf(server) : `${bracketed(server.host)}\\${instance}`;
   return {
     product,
-    hosts,
+    server,
     database,
     user: request.user || values.get('user') || location.login?.user,
     password: Secret.of(request.password ?? values.get('password') ?? location.login?.password),
     schemas: [],
     tls: tls(values),
     parameters: session,
-    name: nameOf?.(shown.join(','), database) ?? '',
+    name: nameOf?.(shown, database) ?? '',
   };
 }
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+const placeOf = ({ host, port }: Host): string => `${bracketed(host)}:${port}`;
 
 function readScheme(url: string): { readonly product: Product; readonly rest: string } {
   const found = /^jdbc:([a-z0-9+.-]+):/i.exec(url);
@@ -264,12 +249,7 @@ function readScheme(url: string): { readonly product: Product; readonly rest: st
   const rest = url.slice(found[0].length);
   const kind = /^([a-z-]+):(?=\/\/)/i.exec(rest)?.[1];
   if (kind === undefined || PRODUCTS[scheme].isFile) return { product: scheme, rest };
-  const { kinds } = PRODUCTS[scheme];
-  if (!kinds.includes(kind.toLowerCase())) {
-    const known = kinds.length > 0 ? `known are ${inWords(kinds)}, or none` : 'expected is nothing';
-    throw new Fault('request/invalid', `jdbc:${scheme}:${kind}: is not a kind of connection; ${known}`, { hint: EXPECTED });
-  }
-  return { product: scheme, rest: rest.slice(kind.length + 1) };
+  throw new Fault('request/invalid', `jdbc:${scheme}:${kind}: is not read here: one host is connected to`, { hint: EXPECTED });
 }
 
 function isProduct(scheme: string): scheme is Product {
@@ -295,7 +275,7 @@ function checkDriver(driver: string | undefined, product: Product): void {
 }
 
 /**
- * `//hosts/database`, or without `//` the database alone, as PostgreSQL's driver allows.
+ * `//host/database`, or without `//` the database alone, as PostgreSQL's driver allows.
  *
  * @param url with the parameters, to check whether it may contain a password
  */
@@ -312,18 +292,13 @@ function readLocation(text: string, product: Product, url: string): Location {
         });
   if (!text.startsWith('//')) {
     if (!databaseAlone) throw malformed(`there is no // behind jdbc:${product}:`);
-    const hosts = [{ host: LOCAL, port: PRODUCTS[product].port }];
-    return { hosts, database: readDatabase(text.replace(/^\//, ''), malformed), login: { user: undefined, password: undefined } };
+    const server = { host: LOCAL, port: PRODUCTS[product].port };
+    return { server, database: readDatabase(text.replace(/^\//, ''), malformed), login: { user: undefined, password: undefined } };
   }
   const slash = text.indexOf('/', 2);
   const authority = slash === -1 ? text.slice(2) : text.slice(2, slash);
   const database = readDatabase(slash === -1 ? '' : text.slice(slash + 1), malformed);
-  const places = splitHosts(authority).map((place) => readPlace(place, product, malformed));
-  const logins = places.map(({ login }) => login).filter(({ user, password }) => user !== undefined || password !== undefined);
-  const [login = { user: undefined, password: undefined }] = logins;
-  if (logins.some(({ user, password }) => user !== login.user || password !== login.password))
-    throw new Fault('request/invalid', 'The JDBC URL has different logins for its hosts; expected is one for all');
-  return { hosts: places.map(({ host, port }) => ({ host, port })), database, login };
+  return { ...readPlace(authority, product, malformed), database };
 }
 
 /** A path, absolute or relative, or a `file:` URL. */
@@ -341,7 +316,7 @@ function readFileLocation(text: string, product: Product, directory: string | un
     path = (found === undefined ? undefined : decode(found)) ?? fail(malformed('the file: URL is not a path, percent-encoded in UTF-8'));
   }
   if (/[\0-\x1f\x7f]/.test(path)) throw malformed('the path has control characters');
-  return { hosts: [], database: resolve(directory ?? '.', path), login: { user: undefined, password: undefined } };
+  return { server: undefined, database: resolve(directory ?? '.', path), login: { user: undefined, password: undefined } };
 }
 
 function readDatabase(text: string, malformed: Malformed): string | undefined {
@@ -350,42 +325,18 @@ function readDatabase(text: string, malformed: Malformed): string | undefined {
   return decode(text) ?? fail(malformed('the database is not percent-encoded UTF-8'));
 }
 
-/** Splits at commas outside of brackets; `[a,b]` and `user@[a,b]` are lists as well, `[::1]` is not. */
-function splitHosts(authority: string): string[] {
-  const list = /^([^@[\]]*@)?\[([^[\]]*,[^[\]]*)\]$/.exec(authority);
-  if (list !== null) return splitHosts(list[2] as string).map((host) => (list[1] ?? '') + host);
-  const hosts: string[] = [];
-  let from = 0;
-  let depth = 0;
-  for (let i = 0; i < authority.length; i++) {
-    const c = authority[i];
-    if (c === '(') depth++;
-    else if (c === ')') depth--;
-    else if (c === ',' && depth === 0) {
-      hosts.push(authority.slice(from, i));
-      from = i + 1;
-    }
-  }
-  return [...hosts, authority.slice(from)];
-}
-
-interface Place {
-  readonly host: string;
-  readonly port: number;
-  readonly login: Login;
-}
-
-/** One host: `user:password@host:port`, or MySQL's `address=(host=h)(port=p)` and `(host=h,port=p)`. */
-function readPlace(text: string, product: Product, malformed: Malformed): Place {
-  const { longAddresses, port } = PRODUCTS[product];
+/** `user:password@host:port`. */
+function readPlace(text: string, product: Product, malformed: Malformed): Pick<Location, 'server' | 'login'> {
+  // A comma of a password is refused, too: what is behind it may be another host.
+  if (/,|\([^()]*=/.test(text))
+    throw malformed('it has several hosts, or one in parentheses, and one host:port is connected to; a comma in a password is written %2C');
   const at = text.lastIndexOf('@');
-  const login = readLogin(at === -1 ? undefined : text.slice(0, at), malformed);
-  const place = text.slice(at + 1);
-  const address = longAddresses ? /^(?:address=)?((?:\([^()]*\))+)$/i.exec(place.trim())?.[1] : undefined;
-  if (address !== undefined) return readAddress(address, login, port, malformed);
-  const [, host, written] =
-    /^(\[[^\]]*\]|[^:[\]]*)(?::(.*))?$/s.exec(place) ?? fail(malformed('an IPv6 address is written in brackets, [::1]'));
-  return { host: readHost(host as string, malformed), port: readPort(written, port, malformed), login };
+  const [, host, port] =
+    /^(\[[^\]]*\]|[^:[\]]*)(?::(.*))?$/s.exec(text.slice(at + 1)) ?? fail(malformed('an IPv6 address is written in brackets, [::1]'));
+  return {
+    server: { host: readHost(host as string, malformed), port: readPort(port, PRODUCTS[product].port, malformed) },
+    login: readLogin(at === -1 ? undefined : text.slice(0, at), malformed),
+  };
 }
 
 function readLogin(text: string | undefined, malformed: Malformed): Login {
@@ -393,24 +344,6 @@ function readLogin(text: string | undefined, malformed: Malformed): Login {
   const colon = text.indexOf(':');
   const part = (encoded: string): string => decode(encoded) ?? fail(malformed('user and password are not percent-encoded UTF-8'));
   return { user: part(colon === -1 ? text : text.slice(0, colon)), password: colon === -1 ? undefined : part(text.slice(colon + 1)) };
-}
-
-/** The keys of MySQL's long form that give the location; `priority` and `type` only order the hosts, which their position does as well. */
-function readAddress(text: string, outer: Login, usualPort: number, malformed: Malformed): Place {
-  const values = new Map<string, string>();
-  for (const [, pair] of text.matchAll(/[(,]([^(),]*)/g)) {
-    const equals = (pair as string).indexOf('=');
-    const key = (pair as string).slice(0, Math.max(equals, 0)).trim().toLowerCase();
-    if (!['host', 'port', 'user', 'password', 'protocol', 'priority', 'type'].includes(key))
-      throw malformed('an address has a key that is not host, port, user or password');
-    values.set(key, decode((pair as string).slice(equals + 1).trim()) ?? fail(malformed('an address is not percent-encoded UTF-8')));
-  }
-  if ((values.get('protocol') ?? 'tcp').toLowerCase() !== 'tcp') throw malformed('only the protocol tcp is supported');
-  return {
-    host: readHost(values.get('host') ?? '', malformed),
-    port: readPort(values.get('port'), usualPort, malformed),
-    login: { user: values.get('user') ?? outer.user, password: values.get('password') ?? outer.password },
-  };
 }
 
 function readHost(text: string, malformed: Malformed): string {
@@ -505,10 +438,8 @@ const tlsOf = (mode: TlsOptions['mode'], caFile?: string): TlsOptions => ({
   keyFile: undefined,
 });
 
-function nameOf(product: Product, hosts: DatabaseAddress['hosts'], database: string | undefined): string {
-  const places = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`);
-  return `jdbc:${product}://${places.join(',')}/${encodeURIComponent((database ?? '').replace(/\p{Surrogate}/gu, '\ufffd'))}`;
-}
+const nameOf = (product: Product, server: DatabaseAddress['server'], database = ''): string =>
+  `jdbc:${product}://${server === undefined ? '' : placeOf(server)}/${encodeURIComponent(database.replace(/\p{Surrogate}/gu, '\ufffd'))}`;
 
 /** undefined: not percent-encoded UTF-8, or with a control character. */
 function decode(text: string): string | undefined {

@@ -16,8 +16,7 @@ export interface WrittenHost {
 
 /** What a URL of another form says. */
 export interface OwnLocation {
-  /** At least one. */
-  readonly hosts: readonly WrittenHost[];
+  readonly host: WrittenHost;
   readonly usualPort: number;
   readonly database: string | undefined;
   readonly login?: Login;

@@ -1,10 +1,10 @@
 /**
  * JDBC URLs of Oracle's thin driver: `jdbc:oracle:thin:@//host:port/service`, `@host:port:sid`, `@tcps://host:port/service?name=value`,
- * `@host1,host2:port;host3/service:server/instance`, `@(DESCRIPTION=…)`, also with `user/password` before the `@`.
+ * `@host:port/service:server/instance`, `@(DESCRIPTION=…)`, also with `user/password` before the `@`.
  *
  * @see https://docs.oracle.com/en/database/oracle/oracle-database/23/jjdbc/data-sources-and-URLs.html
  */
-import type { Malformed, OwnLocation, WrittenHost } from './location.ts';
+import type { Malformed, OwnLocation } from './location.ts';
 import { readDescription } from './oracle-description.ts';
 import { ORACLE_WORD } from './parameters.ts';
 
@@ -29,12 +29,13 @@ export function readOracleUrl(text: string, malformed: Malformed): OwnLocation {
   const slash = address.indexOf('/');
   const [, written = address, sid] = slash === -1 ? (/^(.*?:\d+):([^:]+)$/.exec(address) ?? []) : [undefined, address.slice(0, slash)];
   const [, service, server, instance] = /^([^/:@]*)(?::(\w+))?(?:\/([^/:@]+))?$/.exec(slash === -1 ? '' : address.slice(slash + 1)) ?? [];
-  const hosts = readHosts(written);
-  if (hosts === undefined || service === undefined || (sid !== undefined && hosts.length > 1))
+  if (/[,;]/.test(written)) throw malformed('it has several hosts, and one is connected to; write //host:port/service');
+  const [, host, port] = /^\s*(\[[^\]]*\]|[^:/@[\]\s]+)(?::(\d+))?\s*$/.exec(written) ?? [];
+  if (host === undefined || service === undefined)
     throw malformed(
       /^\w+:\/\//.test(place) ? 'directories (ldap:) are not asked; write the host' : 'it is not //host:port/service or host:port:sid',
     );
-  if (slash === -1 && hosts.every(({ port }) => port === undefined))
+  if (slash === -1 && port === undefined)
     throw malformed(`${written} is an alias of tnsnames.ora, which is not read; write //host:port/service`);
   const parameters: (readonly [string, string])[] = protocol?.toLowerCase() === 'tcps' ? [['protocol', 'tcps']] : [];
   for (const part of query.split('&').filter((one) => one !== '')) {
@@ -43,22 +44,7 @@ export function readOracleUrl(text: string, malformed: Malformed): OwnLocation {
   }
   for (const [name, value] of Object.entries({ sid, server, instance_name: instance }))
     if (value !== undefined) parameters.push([name, value]);
-  return checked({ ...named, hosts, database: (service || sid) ?? undefined, parameters }, malformed);
-}
-
-/** `host1,host2:port;host3`: a port is also that of the hosts before it that have none. undefined: it is not of this form. */
-function readHosts(text: string): readonly WrittenHost[] | undefined {
-  const hosts: WrittenHost[] = [];
-  for (const group of text.split(';').reverse()) {
-    let port: string | undefined;
-    for (const place of group.split(',').reverse()) {
-      const [, host, own] = /^\s*(\[[^\]]*\]|[^:/@[\]\s]+)(?::(\d+))?\s*$/.exec(place) ?? [];
-      if (host === undefined) return undefined;
-      port = own ?? port;
-      hosts.unshift({ host, port });
-    }
-  }
-  return hosts;
+  return checked({ ...named, host: { host, port }, database: (service || sid) ?? undefined, parameters }, malformed);
 }
 
 /** The name of the database becomes a part of a connect descriptor. */

@@ -63,13 +63,6 @@ const MYSQL_SSL_MODES = {
   'verify-full': 'verify-full',
 };
 
-const SERVER_TYPES = {
-  ...oneOf('any', 'primary', 'secondary', 'preferSecondary', 'preferPrimary'),
-  master: 'primary',
-  slave: 'secondary',
-  preferSlave: 'preferSecondary',
-};
-
 /** A parameter that may stand in a URL as long as it changes nothing. */
 const only = (why: string, ...values: readonly string[]): ParameterRow => ({
   effect: 'none',
@@ -79,8 +72,6 @@ const only = (why: string, ...values: readonly string[]): ParameterRow => ({
 });
 
 const INTEGRATED = 'Give user and password, or domain, user and password with authenticationScheme=NTLM';
-
-const SWITCH = oneOf('on', 'off', 'yes', 'no', 'true', 'false');
 
 const WALLET = 'wallets of this machine are not opened; name authorities that Node trusts with NODE_EXTRA_CA_CERTS';
 
@@ -101,7 +92,7 @@ export const JDBC_PARAMETERS: Readonly<Record<Protocol, Rows>> = {
     loginTimeout: session('number', 'seconds to wait for a host and the login, 0: no limit of its own'),
     socketTimeout: session('number', 'seconds without an answer after which the connection is given up, 0: none'),
     tcpKeepAlive: session('boolean', 'whether the system checks that an idle connection lives'),
-    targetServerType: session(SERVER_TYPES, 'which of several hosts will do'),
+    targetServerType: only('A URL names one host', 'any', 'preferPrimary', 'preferSecondary', 'preferSlave'),
     options: session('options', 'settings of the session, `-c name=value`'),
     sslpassword: refused('keys with a password cannot be read here; name a PEM file without one with sslkey'),
     sslfactory: refused('Java classes cannot be loaded here; sslmode=require is TLS without a look at the certificate'),
@@ -228,8 +219,8 @@ export const JDBC_PARAMETERS: Readonly<Record<Protocol, Rows>> = {
     transport_connect_timeout: session('number', 'seconds to wait for a host'),
     retry_count: session('number', 'how often connecting is tried again'),
     retry_delay: session('number', 'seconds between two such attempts'),
-    load_balance: { effect: 'none', values: SWITCH, does: 'nothing: hosts are tried in their order' },
-    failover: { effect: 'none', values: SWITCH, does: 'nothing: hosts are tried in their order' },
+    load_balance: refused('one host is connected to'),
+    failover: refused('one host is connected to'),
     source_route: only('Connections do not go by way of other addresses', 'off', 'no', 'false'),
     https_proxy: refused('proxies are not used'),
     https_proxy_port: refused('proxies are not used'),

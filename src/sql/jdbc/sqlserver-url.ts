@@ -34,7 +34,7 @@ export function readSqlServerUrl(text: string, malformed: Malformed): OwnLocatio
   }
   // A port is taken before a name, as the driver of Microsoft does: no service has to be asked then.
   if (place.instance !== undefined && place.instance !== '' && place.port === undefined) parameters.push(['instanceName', place.instance]);
-  return { hosts: [{ host: place.host ?? '', port: place.port }], usualPort: PORT, database: place.database || undefined, parameters };
+  return { host: { host: place.host ?? '', port: place.port }, usualPort: PORT, database: place.database || undefined, parameters };
 }
 
 /** `name=value` with semicolons between. A value in braces may have semicolons, and `}}` is a brace. */

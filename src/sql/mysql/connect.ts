@@ -1,10 +1,10 @@
-/** Connects to a MySQL or MariaDB server: hosts, TLS, login. */
+/** Connects to a MySQL or MariaDB server: host, TLS, login. */
 import { createConnection as createSocket, isIP } from 'node:net';
 import { type ConnectionOptions, createConnection, type SslOptions } from 'mysql2';
 import { Fault } from '../../core/fault.ts';
 import { lookupWithin, type Reach } from '../../core/reach/reach.ts';
 import type { DatabaseAddress, SessionOptions } from '../database.ts';
-import { firstHost, type Host, readTls } from '../jdbc/connect.ts';
+import { connectHost, type Host, readTls } from '../jdbc/connect.ts';
 import { faultOf, isAnswer, type MysqlError, unreachableReason } from './faults.ts';
 import type { Socketed } from './rows.ts';
 
@@ -18,7 +18,7 @@ export interface Connected {
   another(timeoutMs: number): Promise<Socketed>;
 }
 
-/** Tries the hosts in order. @throws Fault those of `OpenSession` */
+/** @throws Fault those of `OpenSession` */
 export async function connect(
   address: DatabaseAddress,
   { signal, connectSeconds, reach }: Pick<SessionOptions, 'signal' | 'connectSeconds' | 'reach'>,
@@ -28,8 +28,8 @@ export async function connect(
   const tls = await tlsOptions(address);
   const withoutTls = address.tls.mode === 'prefer';
   const attempt = (host: Host): Promise<Connected> =>
-    connectHost(connectionOptions(address, host, reach), tls, withoutTls, timeoutMs, signal);
-  return firstHost(address, [attempt], { faultOf: (error) => answerOf(error, address), reasonOf: unreachableReason }, signal);
+    connectWithTls(connectionOptions(address, host, reach), tls, withoutTls, timeoutMs, signal);
+  return connectHost(address, attempt, { faultOf: (error) => answerOf(error, address), reasonOf: unreachableReason }, signal);
 }
 
 /** A server that does not accept this client (database/query) counts as if it were not reachable. */
@@ -54,7 +54,7 @@ function connectionOptions(address: DatabaseAddress, { host, port }: Host, reach
   };
 }
 
-async function connectHost(
+async function connectWithTls(
   options: ConnectionOptions,
   tls: SslOptions | undefined,
   withoutTls: boolean,
@@ -99,9 +99,9 @@ async function tlsOptions(address: DatabaseAddress): Promise<SslOptions | undefi
   if (files === undefined) return undefined;
   const verifyIdentity = address.tls.mode === 'verify-full';
   // mysql2 would compare the certificate of a server without a name with `localhost`.
-  const nameless = address.hosts.find(({ host }) => isIP(host) !== 0);
-  if (verifyIdentity && nameless !== undefined)
-    throw new Fault('database/unreachable', `The certificate of ${nameless.host} cannot be checked against an address`, {
+  const { host = '' } = address.server ?? {};
+  if (verifyIdentity && isIP(host) !== 0)
+    throw new Fault('database/unreachable', `The certificate of ${host} cannot be checked against an address`, {
       place: { input: address.name },
       hint: 'Name the host as its certificate does, or use sslMode=VERIFY_CA',
     });

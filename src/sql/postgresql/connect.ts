@@ -1,4 +1,4 @@
-/** Connects to a PostgreSQL server: hosts, TLS, login, and the cancel request. */
+/** Connects to a PostgreSQL server: host, TLS, login, and the cancel request. */
 import { Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
@@ -7,7 +7,7 @@ import type { Fault } from '../../core/fault.ts';
 import { lookupWithin, type Reach } from '../../core/reach/reach.ts';
 import type { DatabaseAddress, SessionOptions } from '../database.ts';
 import { credentialsFault } from '../faults.ts';
-import { firstHost, type Host, readTls } from '../jdbc/connect.ts';
+import { connectHost, type Host, readTls } from '../jdbc/connect.ts';
 import { faultOf, isAnswer, NO_TLS, type PostgresError, unreachableReason } from './faults.ts';
 import type { Wire } from './statement.ts';
 
@@ -19,43 +19,22 @@ export interface Connected {
   cancel(timeoutMs: number): Promise<void>;
 }
 
-/** Tries the hosts in order. @throws Fault those of `OpenSession` */
+/** @throws Fault those of `OpenSession` */
 export async function connect(
   address: DatabaseAddress,
   { signal, connectSeconds, reach }: Pick<SessionOptions, 'signal' | 'connectSeconds' | 'reach'>,
 ): Promise<Connected> {
-  const { connectTimeout = '0', loginTimeout = '0', targetServerType = 'any' } = address.parameters;
+  const { connectTimeout = '0', loginTimeout = '0' } = address.parameters;
   const limits = [connectSeconds, Number(connectTimeout), Number(loginTimeout)].filter((seconds) => seconds > 0);
   const timeoutMs = limits.length === 0 ? 0 : Math.min(...limits, 2 ** 31 / 1000 - 1) * 1000;
   const tls = await tlsOptions(address);
-  const attempts = (SERVER_TYPES[targetServerType] ?? [undefined]).map((wanted) => async (host: Host) => {
-    const connected = await connectHost(address, { ...host, reach }, tls, timeoutMs, signal);
-    if (wanted === undefined || wanted === (await serverType(connected.client))) return connected;
-    connected.wire.stream.destroy();
-    throw new Error(`the server is no ${wanted}`);
-  });
-  return firstHost(address, attempts, { faultOf: (error) => answerOf(error, address), reasonOf: unreachableReason }, signal);
+  const attempt = (host: Host): Promise<Connected> => connectWithTls(address, { ...host, reach }, tls, timeoutMs, signal);
+  return connectHost(address, attempt, { faultOf: (error) => answerOf(error, address), reasonOf: unreachableReason }, signal);
 }
 
 /** A host, and what its name may lead to. */
 interface Reached extends Host {
   readonly reach: Reach | undefined;
-}
-
-type ServerType = 'primary' | 'secondary';
-
-/** The kind of server wanted, in several passes over the hosts. */
-const SERVER_TYPES: Readonly<Record<string, readonly (ServerType | undefined)[]>> = {
-  any: [undefined],
-  primary: ['primary'],
-  secondary: ['secondary'],
-  preferPrimary: ['primary', undefined],
-  preferSecondary: ['secondary', undefined],
-};
-
-async function serverType(client: pg.Client): Promise<ServerType> {
-  const { rows } = await client.query('SELECT pg_catalog.pg_is_in_recovery()::text AS standby');
-  return rows[0]?.standby === 'true' ? 'secondary' : 'primary';
 }
 
 /** pg's messages if the server requires a password and there is none, or an unusable one. */
@@ -66,7 +45,7 @@ function answerOf(error: unknown, address: DatabaseAddress): Fault | undefined {
   return isAnswer(error) ? faultOf(error, { address, statementSeconds: 0 }) : undefined;
 }
 
-async function connectHost(
+async function connectWithTls(
   address: DatabaseAddress,
   host: Reached,
   tls: ConnectionOptions | undefined,

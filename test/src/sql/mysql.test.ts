@@ -286,13 +286,6 @@ suite('sessions', () => {
     expect(row?.mode).toContain('ANSI_QUOTES');
   });
 
-  test('the first host that answers is taken', async () => {
-    const nobody = await freePort();
-    const session = await open({}, parseJdbcUrl({ url: `jdbc:mariadb://127.0.0.1:${nobody},127.0.0.1:${server.port}/test?user=root` }));
-    expect(session.product).toBe('mariadb');
-    await session.close();
-  });
-
   test('a wrong password is told in the words of the specification', async () => {
     await prepare("CREATE OR REPLACE USER somebody@'%' IDENTIFIED BY 'right'");
     const at = parseJdbcUrl({
@@ -318,13 +311,16 @@ suite('sessions', () => {
     expect(await faultOf(open({}, at))).toMatchObject({ code: 'database/missing', message: 'The server has no database nowhere' });
   });
 
-  test('hosts that cannot be reached are all named with the reason', async () => {
+  test('a host that cannot be reached is named with the reason', async () => {
     const port = await freePort();
-    const fault = await faultOf(
-      open({}, parseJdbcUrl({ url: `jdbc:mariadb://127.0.0.1:${port},no-such-host.invalid:3307/test?user=root` })),
-    );
-    expect(fault.code).toBe('database/unreachable');
-    expect(fault.message).toContain(`127.0.0.1:${port}: connection refused; no-such-host.invalid:3307: no such host`);
+    for (const [host, reason] of [
+      [`127.0.0.1:${port}`, 'connection refused'],
+      ['no-such-host.invalid:3307', 'no such host'],
+    ])
+      expect(await faultOf(open({}, parseJdbcUrl({ url: `jdbc:mariadb://${host}/test?user=root` })))).toMatchObject({
+        code: 'database/unreachable',
+        message: expect.stringContaining(`${host}: ${reason}`),
+      });
   });
 
   test('a server that accepts and says nothing is given up', async () => {

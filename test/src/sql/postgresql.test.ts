@@ -158,15 +158,16 @@ suite(`PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`, () =
       });
     });
 
-    test('names each host that cannot be reached, and why', async () => {
+    test('names a host that cannot be reached, and why', async () => {
       const port = await freePort();
-      const fault = await faultOf(
-        open({ connectSeconds: 2 }, urlOf('postgres?user=postgres&password=hidden', `127.0.0.1:${port},no-such-host.invalid:5432`)),
-      );
-      expect(fault.code).toBe('database/unreachable');
-      expect(fault.message).toContain(`127.0.0.1:${port}: connection refused`);
-      expect(fault.message).toContain('no-such-host.invalid:5432: ');
-      expect(JSON.stringify(fault)).not.toContain('hidden');
+      for (const [host, reason] of [
+        [`127.0.0.1:${port}`, 'connection refused'],
+        ['no-such-host.invalid:5432', ''],
+      ]) {
+        const fault = await faultOf(open({ connectSeconds: 2 }, urlOf('postgres?user=postgres&password=hidden', host)));
+        expect(fault).toMatchObject({ code: 'database/unreachable', message: expect.stringContaining(`${host}: ${reason}`) });
+        expect(JSON.stringify(fault)).not.toContain('hidden');
+      }
     });
 
     test('gives up a host that says nothing', async () => {
@@ -181,17 +182,6 @@ suite(`PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`, () =
         });
       expect(await fastest(2_000, giveUp)).toBeLessThan(2_000);
       silent.close();
-    });
-
-    test('goes on to the next host', async () => {
-      const hosts = `127.0.0.1:${await freePort()},127.0.0.1:${server.port}`;
-      await within((session) => session.query('SELECT 1 AS one'), {}, urlOf('postgres?user=postgres', hosts));
-    });
-
-    test('looks for a server of the wanted type', async () => {
-      const fault = await faultOf(open({}, urlOf('postgres?user=postgres&targetServerType=secondary')));
-      expect(fault).toMatchObject({ code: 'database/unreachable', message: expect.stringContaining('the server is no secondary') });
-      await within((session) => session.query('SELECT 1 AS one'), {}, urlOf('postgres?user=postgres&targetServerType=preferSecondary'));
     });
 
     test('does without TLS only where that is allowed', async () => {

@@ -5,7 +5,7 @@ import { connectingWithin } from '../../../core/reach/sockets.ts';
 import { fromBytes } from '../../../core/text.ts';
 import type { Column, DatabaseAddress, OpenSession, RowBatch, SessionOptions, SqlSession } from '../../database.ts';
 import { cancelledFault, queryFault } from '../../faults.ts';
-import { beginOrClose, firstHost, type Host } from '../../jdbc/connect.ts';
+import { beginOrClose, connectHost, type Host } from '../../jdbc/connect.ts';
 import { firstRows } from '../../result/first-rows.ts';
 import { oracleCatalogue } from './catalogue.ts';
 import { type Driver, type DriverColumn, type DriverConnection, type DriverRows, type FetchOptions, loadDriver } from './driver.ts';
@@ -35,7 +35,7 @@ export async function openWith(driver: Driver, address: DatabaseAddress, options
     faultOf: (error: unknown) => (error instanceof Fault || isAnswer(error) ? faultOf(error, { address, statementSeconds: 0 }) : undefined),
     reasonOf: unreachableReason,
   };
-  const connection = await firstHost(address, [attempt], errors, options.signal);
+  const connection = await connectHost(address, attempt, errors, options.signal);
   return beginOrClose(new OracleSession(driver, address, options, connection));
 }
 

@@ -5,7 +5,7 @@ import { excerpt, Fault } from '../../../core/fault.ts';
 import { isOpen, lookupWithin, type Reach } from '../../../core/reach/reach.ts';
 import type { DatabaseAddress, SessionOptions } from '../../database.ts';
 import { loadPackage } from '../../faults.ts';
-import { firstHost, type Host, readTls, type TlsFiles } from '../../jdbc/connect.ts';
+import { connectHost, type Host, readTls, type TlsFiles } from '../../jdbc/connect.ts';
 import { type DriverError, faultOf, isAnswer, unreachableReason } from './faults.ts';
 import type { Tedious } from './rows.ts';
 
@@ -19,7 +19,7 @@ const BROWSER_PORT = 1434;
 export const loadDriver = (load: () => Promise<unknown> = () => import('tedious')): Promise<Tedious> =>
   loadPackage('SQL Server', 'tedious', load);
 
-/** Tries the hosts in order. @throws Fault those of `OpenSession` */
+/** @throws Fault those of `OpenSession` */
 export async function connect(
   tedious: Tedious,
   address: DatabaseAddress,
@@ -34,7 +34,7 @@ export async function connect(
     if (refused instanceof Fault) return refused;
     return isAnswer(error) || (error as DriverError).code === 'ELOGIN' ? faultOf(error, { address, statementSeconds: 0 }) : undefined;
   };
-  return firstHost(address, [attempt], { faultOf: errorsOf, reasonOf: unreachableReason }, signal);
+  return connectHost(address, attempt, { faultOf: errorsOf, reasonOf: unreachableReason }, signal);
 }
 
 function configuration(

@@ -149,7 +149,7 @@ test.each([
   ],
 ])('%s connects to %s', (url, expected) => {
   const address = parseJdbcUrl({ url });
-  expect(connectString(address, address.hosts[0] as { host: string; port: number })).toBe(expected);
+  expect(connectString(address, address.server as { host: string; port: number })).toBe(expected);
 });
 
 const DAY = 'SYYYY-MM-DD"T"HH24:MI:SS';

@@ -405,7 +405,7 @@ describe('JDBC URLs', () => {
   ])('%s', (url, path) => {
     expect(parseJdbcUrl({ url, directory: '/data' })).toMatchObject({
       product: 'duckdb',
-      hosts: [],
+      server: undefined,
       database: path,
       name: `jdbc:duckdb:${path}`,
     });

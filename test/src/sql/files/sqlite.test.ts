@@ -367,7 +367,7 @@ describe('JDBC URLs', () => {
   ])('%s', (url, path) => {
     expect(parseJdbcUrl({ url, directory: '/data' })).toMatchObject({
       product: 'sqlite',
-      hosts: [],
+      server: undefined,
       database: path,
       name: `jdbc:sqlite:${path}`,
     });
