@@ -31,8 +31,6 @@ export interface Accessor {
   (record: unknown): Values;
   /** The same values as they are written, if the source has these without the canonical forms. */
   written?: (record: unknown) => null | string | readonly string[];
-  /** Each value is null, or a text of ASCII letters, digits, `-` and `.`, which is written as it is in literals and IRIs. */
-  isPlain?: true;
 }
 
 export const XSD = 'http://www.w3.org/2001/XMLSchema#';

@@ -32,7 +32,6 @@ export interface Encode {
 export interface ValuesOf {
   (row: unknown, position: number): Values;
   readonly written?: Accessor['written'];
-  readonly isPlain?: Accessor['isPlain'];
 }
 
 /** Access to the records of an iteration. */
@@ -104,7 +103,6 @@ export function accessorOf(leaf: Leaf, rows: Accessors): ValuesOf {
 function compileEncoded(read: ValuesOf, encode: Encode, { repeats }: Accessors): TextOf {
   const { written } = read;
   const { accepts } = encode;
-  if (read.isPlain === true && accepts === undefined) return read as TextOf;
   const one = (value: Value): string => (typeof value === 'string' ? encode(value) : encode(value.written, value));
   const ofValues: TextOf = (record, position) => {
     const values = read(record, position);

@@ -33,7 +33,7 @@ import { NO_BYTES, RandomAccess } from './file/random-access.ts';
 import { BrokenParquet } from './file/thrift.ts';
 import { ChunkPages } from './pages/chunk.ts';
 import type { LeafValues } from './pages/values.ts';
-import { converted, datatypeOf, hasNoDatatype, isPlain, type LeafValue, leafValues, nodesOf, writtenValues } from './values/leaf-values.ts';
+import { converted, datatypeOf, hasNoDatatype, type LeafValue, leafValues, nodesOf, writtenValues } from './values/leaf-values.ts';
 
 const BATCH_ROWS = 128;
 /** Bytes of memory that a value of a nested column takes at least. */
@@ -164,8 +164,7 @@ class ParquetScan implements Scan {
     if (csv !== undefined && csv.columns !== undefined) return this.#describedAccessor(reference, place);
     const target = targetOf(reference, this.#schema, place, (text) => this.#parse(text, place));
     if (target.kind === 'value') {
-      const column = this.#flatColumn(target.leaf, reference);
-      return isPlain(target.leaf.leaf, this.#isTyped) ? plainAccessor(column, nulls) : valueAccessor(column, nulls, place);
+      return valueAccessor(this.#flatColumn(target.leaf, reference), nulls, place);
     }
     if (csv !== undefined) throw nestedInTable(reference, place);
     const column = this.#nestedColumn(target.column, target.node);
@@ -461,20 +460,6 @@ function valueAccessor(column: ReadColumn, nulls: readonly string[], place: Faul
     if (value instanceof UnreadableValue) throw unreadable(value);
     return isNull.has(value.written) || isNull.has(value.text) ? null : value;
   };
-}
-
-function plainAccessor(column: ReadColumn, nulls: readonly string[]): Accessor {
-  const isNull = new Set(nulls.map(toBytes));
-  const valueOf = (row: unknown): string | null => column.values[row as number] as string | null;
-  const read: Accessor =
-    isNull.size === 0
-      ? valueOf
-      : (row) => {
-          const value = valueOf(row);
-          return value === null || isNull.has(value) ? null : value;
-        };
-  read.isPlain = true;
-  return read;
 }
 
 const nestedInTable = (reference: string, place: FaultPlace): Fault =>

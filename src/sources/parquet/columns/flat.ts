@@ -35,7 +35,7 @@ export class FlatColumn<T> {
     const taken: unknown[] = new Array(count);
     this.available -= count;
     const max = this.#definition;
-    if (definitions === undefined || definitions.takeRun(max, count)) {
+    if (definitions === undefined) {
       values.read(taken as T[], count);
       return taken;
     }

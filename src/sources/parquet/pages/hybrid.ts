@@ -28,14 +28,6 @@ export class HybridReader {
     this.#width = width;
   }
 
-  /** Passes over the next values, if they are of one run and equal to `value`. */
-  takeRun(value: number, count: number): boolean {
-    if (this.#left === 0) this.#next();
-    if (this.#packed || this.#value !== value || this.#left < count) return false;
-    this.#left -= count;
-    return true;
-  }
-
   /** The next values, into the beginning of `into`. */
   read(into: Uint32Array, count: number): void {
     for (let done = 0; done < count; ) {

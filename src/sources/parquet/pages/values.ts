@@ -66,8 +66,6 @@ export function plainReader<T>(bytes: Buffer, from: number, type: LeafType, valu
   if (type.physical === 'BOOLEAN') return new Bits(bytes, from, values);
   if (width === undefined)
     return values.ofText === undefined ? new Slices(bytes, from, type, values) : new Texts(bytes, from, type, values.ofText);
-  if (type.physical === 'INT32') return new Integers(bytes, from, values);
-  if (type.physical === 'INT64') return new Longs(bytes, from, values);
   return new Fixed(bytes, from, width, fixedValue(bytes, type, values));
 }
 
@@ -75,6 +73,13 @@ export function plainReader<T>(bytes: Buffer, from: number, type: LeafType, valu
 function fixedValue<T>(bytes: Buffer, { physical, length }: LeafType, values: LeafValues<T>): (at: number) => T {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   switch (physical) {
+    case 'INT32':
+      return (at) => values.ofInteger(view.getInt32(at, true));
+    case 'INT64':
+      return (at) => {
+        const value = view.getInt32(at + 4, true) * 0x100000000 + view.getUint32(at, true);
+        return Number.isSafeInteger(value) ? values.ofInteger(value) : values.ofLong(view.getBigInt64(at, true));
+      };
     case 'FLOAT':
       return (at) => values.ofFloat(view.getFloat32(at, true), 32);
     case 'DOUBLE':
@@ -108,60 +113,6 @@ class Fixed<T> implements ValueReader<T> {
     let at = this.#at;
     if (at + count * width > this.#end) throw new BrokenParquet(CUT_OFF);
     for (let i = 0; i < count; i++, at += width) into[i] = value(at);
-    this.#at = at;
-  }
-}
-
-/** As `Fixed`, of INT32, which is the most frequent type: without a call for each value's bytes. */
-class Integers<T> implements ValueReader<T> {
-  readonly #bytes: Buffer;
-  readonly #values: LeafValues<T>;
-  #at: number;
-
-  constructor(bytes: Buffer, from: number, values: LeafValues<T>) {
-    this.#bytes = bytes;
-    this.#at = from;
-    this.#values = values;
-  }
-
-  read(into: T[], count: number): void {
-    const bytes = this.#bytes;
-    const { ofInteger } = this.#values;
-    let at = this.#at;
-    if (at + count * 4 > bytes.length) throw new BrokenParquet(CUT_OFF);
-    for (let i = 0; i < count; i++, at += 4)
-      into[i] = ofInteger(
-        (bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 24),
-      );
-    this.#at = at;
-  }
-}
-
-/** As `Integers`, of INT64. */
-class Longs<T> implements ValueReader<T> {
-  readonly #bytes: Buffer;
-  readonly #view: DataView;
-  readonly #values: LeafValues<T>;
-  #at: number;
-
-  constructor(bytes: Buffer, from: number, values: LeafValues<T>) {
-    this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.#at = from;
-    this.#values = values;
-  }
-
-  read(into: T[], count: number): void {
-    const bytes = this.#bytes;
-    const view = this.#view;
-    const values = this.#values;
-    let at = this.#at;
-    if (at + count * 8 > bytes.length) throw new BrokenParquet(CUT_OFF);
-    for (let i = 0; i < count; i++, at += 8) {
-      const high = view.getInt32(at + 4, true);
-      const value = high * 0x100000000 + view.getUint32(at, true);
-      into[i] = Number.isSafeInteger(value) ? values.ofInteger(value) : values.ofLong(view.getBigInt64(at, true));
-    }
     this.#at = at;
   }
 }

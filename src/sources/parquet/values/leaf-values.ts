@@ -71,12 +71,6 @@ export function datatypeOf({ physical, annotation }: Leaf): string | undefined {
 /** Whether the values of a column are texts, and none has a datatype. */
 export const hasNoDatatype = ({ annotation: { kind } }: Leaf): boolean => kind === 'text' || kind === 'uuid';
 
-/** See `Accessor.isPlain`. @param typed whether the values are those of `leafValues`, not of `writtenValues` */
-export function isPlain({ physical, annotation: { kind } }: Leaf, typed: boolean): boolean {
-  if (kind === 'none') return physical === 'INT32' || physical === 'INT64' || physical === 'BOOLEAN';
-  return kind === 'integer' || kind === 'date' || kind === 'uuid' || (kind === 'decimal' && !typed);
-}
-
 /** @throws BrokenParquet — the annotation does not fit the physical type */
 export const leafValues = (leaf: Leaf): LeafValues<LeafValue> => valuesOf(leaf, TYPED);
 
@@ -88,8 +82,6 @@ interface NumberForms<T> {
   double(value: number): T;
   /** @param digits of the unscaled value, with its sign */
   decimal(digits: string, scale: number): T;
-  /** As `decimal`, for the scales of prices and measures: 1 to 4. */
-  shortDecimal(value: number, scale: number): T;
 }
 
 function valuesOf<T>(leaf: Leaf, forms: NumberForms<T>): LeafValues<T | string | UnreadableValue> {
@@ -147,12 +139,10 @@ function integersOf<T>({ annotation }: Leaf, forms: NumberForms<T>): (value: num
   switch (annotation.kind) {
     case 'decimal': {
       const { scale } = annotation;
-      const isShort = scale > 0 && scale <= 4;
-      return (value) =>
-        isShort && typeof value === 'number' ? forms.shortDecimal(value, scale) : forms.decimal(integerText(value), scale);
+      return (value) => forms.decimal(integerText(value), scale);
     }
     case 'date':
-      return dates();
+      return (value) => dateOf(Number(value));
     case 'time': {
       const { unit, utc } = annotation;
       return (value) =>
@@ -185,26 +175,6 @@ function integerText(value: number | bigint): string {
   return (UP_TO_THREE[highest] as string) + (THREE_DIGITS[high - highest * 1e3] as string) + low;
 }
 
-/** Days of 45 years, so that those of most columns do not take each other's places. */
-const REMEMBERED_DAYS = 1 << 14;
-
-/** Columns repeat their days. */
-function dates(): (value: number | bigint) => string {
-  const days = new Int32Array(REMEMBERED_DAYS);
-  const texts = new Array<string | undefined>(REMEMBERED_DAYS);
-  return (value) => {
-    const day = Number(value);
-    const at = day & (REMEMBERED_DAYS - 1);
-    let text = texts[at];
-    if (text === undefined || days[at] !== day) {
-      text = dateOf(day);
-      texts[at] = text;
-      days[at] = day;
-    }
-    return text;
-  };
-}
-
 function timestamp(unit: TimeUnit, utc: boolean): (value: number | bigint) => string {
   const zone = utc ? 'Z' : '';
   return (value) => dateTimeOf(value, unit) + zone;
@@ -234,41 +204,17 @@ function writtenDecimal(digits: string, scale: number): string {
   return `${minus}${all.slice(0, -scale)}.${all.slice(-scale)}`;
 }
 
-/** By scale: what stands behind the whole number, as written and in canonical form. */
-const FRACTIONS = [1, 2, 3, 4].map((scale) => {
-  const written = Array.from({ length: 10 ** scale }, (_, i) => `.${String(i).padStart(scale, '0')}`);
-  return { one: 10 ** scale, written, canonical: written.map((fraction) => fraction.replace(/\.?0*$/, '')) };
-});
-
-/** The number before the point, with the sign of the value, and the position of what is behind it in `FRACTIONS`. */
-function partsOf(value: number, one: number): [whole: string, fraction: number] {
-  const size = Math.abs(value);
-  const whole = Math.floor(size / one);
-  return [value < 0 ? `-${integerText(whole)}` : integerText(whole), size - whole * one];
-}
-
 const TYPED: NumberForms<TypedValue> = {
   double: doubleValue,
   decimal(digits, scale) {
     const written = writtenDecimal(digits, scale);
     return new TypedValue(scale === 0 ? written : canonicalDecimal(written), DECIMAL, written);
   },
-  shortDecimal(value, scale) {
-    const { one, written, canonical } = FRACTIONS[scale - 1] as (typeof FRACTIONS)[number];
-    const [whole, fraction] = partsOf(value, one);
-    const text = whole + (written[fraction] as string);
-    return new TypedValue(written[fraction] === canonical[fraction] ? text : whole + (canonical[fraction] as string), DECIMAL, text);
-  },
 };
 
 const WRITTEN: NumberForms<string> = {
   double: (value) => doubleValue(value).written,
   decimal: writtenDecimal,
-  shortDecimal(value, scale) {
-    const { one, written } = FRACTIONS[scale - 1] as (typeof FRACTIONS)[number];
-    const [whole, fraction] = partsOf(value, one);
-    return whole + (written[fraction] as string);
-  },
 };
 
 /** Digits of a number in two's complement. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { PROJECT_ROOT } from '../../../support/project-root.ts';
 import { Random } from '../../../support/random.ts';
-import { faultOf, read, scanOf } from './reading.ts';
+import { faultOf, read } from './reading.ts';
 import { type Column, parquet } from './writing.ts';
 
 const fixture = (name: string): Buffer => readFileSync(join(PROJECT_ROOT, 'test/src/sources/parquet/fixtures', `${name}.parquet`));
@@ -87,40 +87,6 @@ describe('Parquet', () => {
     const rows = Array.from({ length: 40_000 }, (_, i) => [`${i}`, `${i} is a text of some length`, `one of a few, ${i % 700}`]);
     const columns = ['id', 'long', 'few'].map((name, at) => ({ name, type: 'STRING' as const, data: rows.map((row) => row[at]) }));
     expect(await read(parquet(columns, { codec, pageSize: 50_000, rowGroupSize: 15_000 }), ['id', 'long', 'few'])).toEqual(rows);
-  });
-
-  test('only values without a character to escape are called plain', async () => {
-    const columns = [
-      'yes',
-      'tiny',
-      'ubig',
-      'least',
-      'single',
-      'price',
-      'large',
-      'ides',
-      'clock',
-      'instant',
-      'uuid',
-      'bytes',
-      'json',
-      'choice',
-    ];
-    const plain = ['yes', 'tiny', 'ubig', 'least', 'price', 'large', 'ides', 'uuid'];
-    const scan = await scanOf(fixture('types'), columns, { options: { csv: {} } });
-    const accessors = columns.map((column) => scan.accessor(0, column));
-    expect(columns.filter((_, at) => accessors[at]?.isPlain === true)).toEqual(plain);
-    for await (const { records } of scan.batches(new AbortController().signal))
-      for (const record of records)
-        for (const [at, accessor] of accessors.entries())
-          if (plain.includes(columns[at] as string)) expect(accessor(record)).toMatch(/^[A-Za-z0-9.-]+$/);
-    await scan.close?.();
-  });
-
-  test('with datatypes, decimals have a form of their own and are not plain', async () => {
-    const scan = await scanOf(fixture('types'), ['price', 'tiny']);
-    expect(['price', 'tiny'].map((column) => scan.accessor(0, column).isPlain)).toEqual([undefined, true]);
-    await scan.close?.();
   });
 
   test('reads timestamps of 96 bits', async () => {

@@ -29,7 +29,7 @@ export const rangesOf = (bytes: Buffer): NonNullable<ParquetOptions['ranges']> =
 });
 
 /** A scan of a file in memory. */
-export function scanOf(bytes: Buffer, references: readonly string[], { iterator, options = {} }: Read = {}): Promise<Scan> {
+function scanOf(bytes: Buffer, references: readonly string[], { iterator, options = {} }: Read = {}): Promise<Scan> {
   return openParquet(chunks(bytes), [{ iterator, references, origin: 'm.ttl:1:1' }], { ...READING, ranges: rangesOf(bytes), ...options });
 }
 
