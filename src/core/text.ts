@@ -7,62 +7,25 @@
 
 const NOT_ASCII = /[^\x00-\x7f]/;
 
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** `String.fromCharCode` takes its characters as arguments, of which there may not be many thousands. */
+const MOST_ARGUMENTS = 4096;
+
 /** Characters → UTF-8 bytes as a one-byte string. Free for ASCII. A lone surrogate becomes U+FFFD. */
 export function toBytes(text: string): string {
-  const first = text.search(NOT_ASCII);
-  if (first < 0) return text;
+  if (!NOT_ASCII.test(text)) return text;
+  const array = encoder.encode(text);
   let bytes = '';
-  let from = 0;
-  for (let at = first; at < text.length; at++) {
-    let point = text.charCodeAt(at);
-    if (point < 0x80) continue;
-    if (from < at) bytes += text.slice(from, at);
-    if (point >= 0xd800 && point <= 0xdfff) {
-      point = text.codePointAt(at) as number;
-      if (point > 0xffff) at++;
-      else point = 0xfffd;
-    }
-    if (point < 0x800) bytes += String.fromCharCode(0xc0 | (point >> 6), 0x80 | (point & 63));
-    else if (point < 0x10000) bytes += String.fromCharCode(0xe0 | (point >> 12), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
-    else bytes += String.fromCharCode(0xf0 | (point >> 18), 0x80 | ((point >> 12) & 63), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
-    from = at + 1;
-  }
-  return from < text.length ? bytes + text.slice(from) : bytes;
+  for (let i = 0; i < array.length; i += MOST_ARGUMENTS)
+    bytes += String.fromCharCode.apply(null, array.subarray(i, i + MOST_ARGUMENTS) as unknown as number[]);
+  return bytes;
 }
-
-const decoder = new TextDecoder('utf-8');
 
 /** UTF-8 bytes as a one-byte string → characters. Free for ASCII. Invalid sequences become U+FFFD. */
 export function fromBytes(bytes: string): string {
-  const first = bytes.search(NOT_ASCII);
-  if (first < 0) return bytes;
-  // For a name or a word this takes half of the decoder's time.
-  let text = '';
-  let from = 0;
-  for (let at = first; at < bytes.length; at++) {
-    const lead = bytes.charCodeAt(at);
-    if (lead < 0x80) continue;
-    const size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    let point = lead & (0xff >> (size + 1));
-    for (let i = 1; i < size; i++) {
-      const next = bytes.charCodeAt(at + i);
-      if ((next & 0xc0) !== 0x80) return decoded(bytes);
-      point = (point << 6) | (next & 63);
-    }
-    const isPoint = point >= (LEAST[size] as number) && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
-    if (lead < 0xc0 || lead > 0xf7 || !isPoint) return decoded(bytes);
-    if (from < at) text += bytes.slice(from, at);
-    text += String.fromCodePoint(point);
-    from = at + size;
-    at = from - 1;
-  }
-  return from < bytes.length ? text + bytes.slice(from) : text;
-}
-
-/** The least code point that takes so many bytes. */
-const LEAST: readonly number[] = [0, 0, 0x80, 0x800, 0x10000];
-
-function decoded(bytes: string): string {
+  if (!NOT_ASCII.test(bytes)) return bytes;
   const array = new Uint8Array(bytes.length);
   for (let i = 0; i < bytes.length; i++) array[i] = bytes.charCodeAt(i);
   return decoder.decode(array);
@@ -181,24 +144,14 @@ export function hasScheme(text: string): boolean {
   return false;
 }
 
-/** V8 keeps longer texts as slices of others, of which it reads single characters slowly: a regular expression takes a half to a quarter as long. */
-const SLICE_LENGTH = 13;
 const TO_ESCAPE = /["\\\n\r]/;
 
 /** Escapes what N-Quads does not allow between double quotes: quote, backslash, line feed, carriage return. */
 export function escapeLiteral(bytes: string): string {
-  if (bytes.length >= SLICE_LENGTH) return TO_ESCAPE.test(bytes) ? escapeFrom(bytes, 0) : bytes;
+  if (!TO_ESCAPE.test(bytes)) return bytes;
+  let escaped = '';
+  let done = 0;
   for (let i = 0; i < bytes.length; i++) {
-    const c = bytes.charCodeAt(i);
-    if (c === 34 || c === 92 || c === 10 || c === 13) return escapeFrom(bytes, i);
-  }
-  return bytes;
-}
-
-function escapeFrom(bytes: string, first: number): string {
-  let escaped = bytes.slice(0, first);
-  let done = first;
-  for (let i = first; i < bytes.length; i++) {
     const c = bytes.charCodeAt(i);
     const escape = c === 34 ? '\\"' : c === 92 ? '\\\\' : c === 10 ? '\\n' : c === 13 ? '\\r' : '';
     if (escape === '') continue;

@@ -20,6 +20,8 @@ describe('text as bytes', () => {
     ['four bytes', '😀', '\u00f0\u009f\u0098\u0080'],
     ['a lone surrogate becomes the replacement character', '\ud800', '\u00ef\u00bf\u00bd'],
     ['NUL passes', 'a\0b', 'a\0b'],
+    ['a byte order mark stays', '\ufeffa', '\u00ef\u00bb\u00bfa'],
+    ['a long text', 'é'.repeat(10_001), '\u00c3\u00a9'.repeat(10_001)],
   ])('%s', (_, text, bytes) => {
     expect(toBytes(text)).toBe(bytes);
     if (!text.includes('\ud800') || text.length > 1) expect(fromBytes(toBytes(text))).toBe(text);
