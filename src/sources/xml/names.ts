@@ -147,12 +147,7 @@ export class Scope {
     const slot = hash & (QUICK - 1);
     const quick = this.#quickAttributes[slot];
     if (quick !== undefined && isAt(quick.bytes, bytes, from, to)) return quick;
-    const raw = detach(text.slice(from, to));
-    let name = this.#attributes.get(raw);
-    if (name === undefined) {
-      name = this.#resolve(raw, '');
-      this.#attributes.set(raw, name);
-    }
+    const name = this.attributeNamed(detach(text.slice(from, to)));
     this.#quickAttributes[slot] = name;
     return name;
   }
