@@ -190,7 +190,7 @@ describe('docker-compose.yml', () => {
     const { environment } = services.api;
     expect(new URL(environment.QUEUE_URL)).toMatchObject({ protocol: 'redis:', hostname: 'redis', port: '6379' });
     const { POSTGRES_DB: database } = services.postgres.environment;
-    expect(parseJdbcUrl({ url: filled(environment.JDBC_URL) })).toMatchObject({ hosts: [{ host: 'postgres', port: 5432 }], database });
+    expect(parseJdbcUrl({ url: filled(environment.JDBC_URL) })).toMatchObject({ server: { host: 'postgres', port: 5432 }, database });
     expect(filled(environment.DB_PASSWORD)).toBe(filled(services.postgres.environment.READER_PASSWORD));
     expect(file('docker/shop.sh')).toContain(`CREATE USER ${filled(environment.DB_USER)} `);
     expect(new URL(filled(environment.TRIPLESTORE_ENDPOINT))).toMatchObject({ hostname: 'triplestore', port: '7878' });
