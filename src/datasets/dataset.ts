@@ -96,7 +96,7 @@ export class Dataset {
   async *changes(since: number, target: string | undefined, folding: Folding, to = this.current): AsyncGenerator<ChangedLines> {
     if (since !== 0) this.#check(since);
     if (to !== 0) this.#check(to);
-    await this.#checkTarget(target);
+    await this.#checkTarget(target, to);
     const [first = 0] = this.#versions;
     if (since < first && since !== 0) throw this.#folded(since);
     if (to <= since) return;
@@ -154,13 +154,17 @@ export class Dataset {
     );
   }
 
-  async #checkTarget(target: string | undefined): Promise<void> {
-    if (target === undefined || this.current === 0) return;
-    const { targets = {} } = await this.manifest(this.current);
-    if (Object.hasOwn(targets, target)) return;
-    const names = Object.keys(targets);
+  /** @throws Fault request/invalid — no version up to `to` has the target */
+  async #checkTarget(target: string | undefined, to: number): Promise<void> {
+    if (target === undefined) return;
+    const names = new Set<string>();
+    for (const version of this.#versions.filter((one) => one <= to).reverse()) {
+      const { targets = {} } = await this.manifest(version);
+      if (Object.hasOwn(targets, target)) return;
+      for (const name of Object.keys(targets)) names.add(name);
+    }
     throw new Fault('request/invalid', `The dataset ${this.description.name} has no logical target ${target}`, {
-      hint: names.length === 0 ? 'Its mapping has none' : `It has ${names.join(', ')}`,
+      hint: names.size === 0 ? 'Its mapping has none' : `It has ${[...names].join(', ')}`,
     });
   }
 }

@@ -99,7 +99,7 @@ export async function lockDataset({ stateDirectory, files }: DatasetPlace): Prom
 
 class VersionRun {
   readonly #place: DatasetPlace;
-  readonly #request: RunRequest;
+  #request: RunRequest;
   readonly #hooks: RunHooks;
   readonly #outputs: WholeOutputs;
   readonly #folding: Folding;
@@ -119,6 +119,7 @@ class VersionRun {
     await rm(join(stateDirectory, TEMPORARY), { recursive: true, force: true });
     const dataset = (await Dataset.find(files)) ?? (await Dataset.create(files, name));
     await removeRemains(dataset);
+    this.#request = { ...this.#request, dataset: dataset.description.id };
     const state = await stateOf(dataset, stateDirectory, this.#folding);
     const draft = new StateDraft(stateDirectory, state?.record.seed ?? newSeed(), this.#request.memoryBudgetBytes);
     try {

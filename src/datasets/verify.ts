@@ -51,7 +51,7 @@ export async function verifyDataset(
     const { run, statements, targets = {} } = await dataset.manifest(dataset.current);
     const { jdbcUrl, user, ...rest } = run;
     const login = database ?? (jdbcUrl === undefined ? undefined : { jdbcUrl, user });
-    const whole: RunRequest = { ...request, ...rest, database: login, distinct: false };
+    const whole: RunRequest = { ...request, ...rest, database: login, dataset: dataset.description.id, distinct: false };
     const main = made.writer(undefined);
     const sink: QuadSink = {
       write: (lines) => main.write(lines),

@@ -152,6 +152,11 @@ export interface RunRequest {
   readonly limits: RunLimits;
   readonly database: DatabaseAccess | undefined;
   readonly sql: SqlLimits;
+  /**
+   * The dataset whose blank nodes the run makes: their labels are made of this text and of what their rows say, whatever the addresses of mapping
+   * and inputs, and wherever a row stands. Such rows are read by one thread, and not in slices. undefined: see `prepare/labels.ts`.
+   */
+  readonly dataset?: string | undefined;
   /** What mapping and inputs may name; see `OpenOptions`. */
   readonly reach: Reach | undefined;
   /** How sources are read over HTTP. Never part of a job: it contains logins. */

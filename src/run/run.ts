@@ -127,7 +127,12 @@ async function threadsOf(request: RunRequest, prepared: PreparedRun, hooks: RunH
   const threads = threadsFor(request, prepared.tables?.bytes ?? 0);
   // What these ask for depends on the order of records.
   const isOrdered = [firstRecords, rowsPerPart, hooks.row, hooks.subject].some((one) => one !== undefined);
-  return slice === undefined && threads > 1 && !isOrdered ? startThreads({ ...request, threads }, prepared, hooks) : undefined;
+  // Equal rows are counted in one place.
+  const countsRows =
+    request.dataset !== undefined && prepared.plan.scans.some(({ iterations }) => iterations.some(({ namesRows }) => namesRows));
+  return slice === undefined && threads > 1 && !isOrdered && !countsRows
+    ? startThreads({ ...request, threads }, prepared, hooks)
+    : undefined;
 }
 
 /** Each thread holds the tables in which functions look values up: there are as many threads as have room for them in a quarter of the memory. */

@@ -5,7 +5,7 @@
  */
 import type { CustomFunctions } from '../../functions/definition.ts';
 import { type DatatypeCheck, type ErrorPolicy, formatOrigin, leavesObjectsOut } from '../../mapping/model/model.ts';
-import type { Join, MapInfo } from '../../plan/algebra.ts';
+import type { Join, MapInfo, Scan } from '../../plan/algebra.ts';
 import { leavesOfMap, type MapPlan, type RulePlan } from '../../plan/plan.ts';
 import type { MemoryBudget } from '../../spill/budget.ts';
 import { KNOWN, NEW, UNDECIDED, type Verdict } from '../../spill/key-table.ts';
@@ -14,6 +14,7 @@ import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
 import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
 
 import type { StatementSet, Subjects } from '../distinct/distinct.ts';
+import type { Occurrences } from '../distinct/occurrences.ts';
 import { JoinCount } from '../join/counts.ts';
 import { affixPairs, VaryingAffixes } from './affixes.ts';
 import { DeferredObjects, type Ending } from './deferred-objects.ts';
@@ -26,6 +27,8 @@ import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 /** State shared by the programs of a run. */
 export interface RunState extends JoinState {
   readonly functions: CustomFunctions | undefined;
+  /** Tells equal rows of a scan apart, for blank nodes that are named by the content of rows. undefined: they are named by positions. */
+  readonly occurrencesOf: ((scan: Scan) => Occurrences) | undefined;
   /** undefined: the default of each triples map's language. */
   readonly datatypeCheck: DatatypeCheck | undefined;
   /** undefined, too. */

@@ -1,5 +1,5 @@
 /** What the records of a scan feed: triples maps, build sides of joins, checks, and the pipelines to these. */
-import { XSD } from '../../core/value.ts';
+import { TypedValue, type Values, XSD } from '../../core/value.ts';
 import type { Check, Project } from '../../plan/algebra.ts';
 import { nameOf } from '../../plan/expressions.ts';
 import type { IterationPlan, PipelinePlan, Plan } from '../../plan/plan.ts';
@@ -8,6 +8,7 @@ import type { Multimap } from '../../spill/multimap.ts';
 import { compileHeads } from '../../terms/collections.ts';
 import type { Accessors, ValuesOf } from '../../terms/evaluate.ts';
 import { MapProgram } from '../compile/program.ts';
+import type { Occurrences } from '../distinct/occurrences.ts';
 import type { JoinCount } from '../join/counts.ts';
 import { type CheckState, RowCheck } from '../nodes/check/row-check.ts';
 import { Consumer, type ConsumerContext, type Feeds } from '../nodes/consumer.ts';
@@ -69,7 +70,14 @@ export function compileConsumers(
     page: undefined,
     position: undefined,
   };
-  const identity = (position: number): string => identityText(reading.identityOf?.(position) ?? position);
+  const accessorOf = (reference: string): ValuesOf => {
+    const found = known.get(reference) ?? scan.accessor(index, reference);
+    known.set(reference, found);
+    return found;
+  };
+  const occurrences = namesRows ? state.occurrencesOf?.(operator) : undefined;
+  const place = (position: number): string => identityText(reading.identityOf?.(position) ?? position);
+  const identity = occurrences === undefined ? place : identityByContent(occurrences, iteration, reading, accessorOf, place);
   const access: RecordAccess = {
     batch: reading,
     identity: namesRows ? identity : undefined,
@@ -82,10 +90,7 @@ export function compileConsumers(
         if (leaf.column !== operator.index) throw new Error(`a record has no column ${leaf.column.name}`);
         return (_, position) => positionValue(position);
       }
-      const reference = nameOf(leaf);
-      const found = known.get(reference) ?? scan.accessor(index, reference);
-      known.set(reference, found);
-      return found;
+      return accessorOf(nameOf(leaf));
     },
     encoded: (column) => {
       throw new Error(`a record has no column ${column.name}`);
@@ -125,6 +130,47 @@ export function compileConsumers(
     return new Pipeline(plan, count, access, whole, state, (rows) => consumersOf(plan, rows, false), isDue);
   });
   return { reading, records: ofRecords, pipelines: ofRows };
+}
+
+/**
+ * The identity of a row by what the plan reads of it, and its number among the rows of which that is equal. A table with a key names its rows by
+ * that. Each row is asked for once: a batch keeps the identities of its rows.
+ *
+ * @param place the identity by key or position
+ */
+function identityByContent(
+  occurrences: Occurrences,
+  { scan: { source }, references }: IterationPlan,
+  reading: Reading,
+  accessorOf: (reference: string) => ValuesOf,
+  place: (position: number) => string,
+): (position: number) => string {
+  let records: readonly unknown[] | undefined;
+  let identities: (string | undefined)[] = [];
+  let accessors: readonly ValuesOf[] | undefined;
+  return (position) => {
+    if (source.kind !== 'file' && reading.identityOf !== undefined) return place(position);
+    if (reading.records !== records) {
+      records = reading.records;
+      identities = new Array(records.length).fill(undefined);
+    }
+    const at = position - reading.first;
+    const found = identities[at];
+    if (found !== undefined) return found;
+    accessors ??= references.map(accessorOf);
+    const content = accessors.map((read) => contentOf(read(reading.records[at], position))).join('');
+    const identity = occurrences.identityOf(content);
+    identities[at] = identity;
+    return identity;
+  };
+}
+
+/** Different values have different texts, and none is the beginning of another one. */
+function contentOf(values: Values): string {
+  if (values === null) return '-';
+  if (typeof values === 'string') return `${values.length}:${values}`;
+  if (values instanceof TypedValue) return `t${contentOf(values.written)}${contentOf(values.datatype)}`;
+  return `[${values.length}:${values.map(contentOf).join('')}`;
 }
 
 const identityText = (identity: Identity): string => (typeof identity === 'object' ? identity.join('_') : String(identity));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { h1, hash } from '../../core/hash.ts';
 import { redact } from '../../core/redact.ts';
+import type { Scan as ScanOperator } from '../../plan/algebra.ts';
 import { uniqueMaps } from '../../plan/physical/keys.ts';
 import { isReified, type ScanPlan } from '../../plan/plan.ts';
 import type { OpenedScan } from '../../sources/source.ts';
@@ -14,6 +15,7 @@ import { SpillSpace, spillName } from '../../spill/space.ts';
 import type { RunState } from '../compile/program.ts';
 import type { Databases } from '../databases/databases.ts';
 import { SubjectTable } from '../distinct/distinct.ts';
+import { Occurrences } from '../distinct/occurrences.ts';
 import { LineSpill, SubjectSpill } from '../distinct/spill.ts';
 import { KeySet } from '../nodes/check/key-set.ts';
 import type { CheckState } from '../nodes/check/row-check.ts';
@@ -91,6 +93,7 @@ export async function executeScans(
     ...of,
     isUnique: ({ index }) => unique.has(index),
     functions,
+    occurrencesOf: request.dataset === undefined ? undefined : occurrencesIn(budget),
     datatypeCheck: request.datatypeCheck,
     onError: request.onError,
     outputs: await openTexts(sink.forms, plan.targets.length, reified),
@@ -155,6 +158,16 @@ export async function executeScans(
   const flaws = programs.flatMap(({ flaws: of }) => of.found());
   const statements = state.outputs.map((output) => output.statements);
   return { ...report, statements, triplesMaps: reportsOf(programs), joins: execution.joins, warnings, unmatched, flaws };
+}
+
+/** Documents of one source share a count: they have the same operator. */
+function occurrencesIn(budget: MemoryBudget): (scan: ScanOperator) => Occurrences {
+  const opened = new Map<ScanOperator, Occurrences>();
+  return (scan) => {
+    const known = opened.get(scan) ?? new Occurrences(budget);
+    opened.set(scan, known);
+    return known;
+  };
 }
 
 /** Rows to ask a database for: one more than are read tells whether there are more. */

@@ -34,9 +34,16 @@ interface Input {
   readonly place: DocumentPlace | undefined;
 }
 
+/** What the mapping says of a source: where it is, and how it is read. */
+function sourceKey(source: LogicalSource): readonly string[] {
+  if (source.kind === 'file') return [source.path, source.sheet ?? ''];
+  const { content } = source;
+  return [content.kind, content.kind === 'table' ? content.name : content.sql];
+}
+
 /**
  * Mapping and inputs count by their addresses, so that a row keeps its node when the mapping says more of it, or another row changes. Standard
- * input has no address: its labels are those of the run.
+ * input has no address: its labels are those of the run. In a dataset its name counts in their place, and sources by what the mapping says of them.
  *
  * @param scans in the order of the plan
  * @param all the inputs of the mapping, whatever the plan reads
@@ -45,8 +52,11 @@ export function labelsOf(
   documents: readonly { readonly url: string }[],
   scans: readonly (Input & Pick<ScanPlan, 'document'>)[],
   all: readonly Input[],
-  request: Pick<RunRequest, 'runId' | 'workingDirectory' | 'database'>,
+  request: Pick<RunRequest, 'runId' | 'workingDirectory' | 'database' | 'dataset'>,
 ): RunLabels {
+  const { dataset } = request;
+  if (dataset !== undefined)
+    return { values: `q${digest([dataset], 2 * HALF)}`, inputs: scans.map(({ source }) => digest([dataset, sourceKey(source)], HALF)) };
   const absolute = (url: string): string => {
     if (/^file:\/{3}/i.test(url)) return fileURLToPath(url);
     return redact(/^[a-z][a-z0-9+.-]*:/i.test(url) ? url : resolve(request.workingDirectory, url));

@@ -2,4 +2,4 @@
 import { seeds } from '../../support/random.ts';
 import { datasetsOfVersions } from './versions-suite.ts';
 
-datasetsOfVersions(seeds(1, 24), 5);
+datasetsOfVersions(seeds(1, 10), 5);
