@@ -125,14 +125,16 @@ async function changes(url: string, parsed: Parsed): Promise<number> {
   return withFolding(parsed, async (folding) => {
     const opened = await openDataset(url);
     const { id, name } = opened.description;
-    if (since === opened.current) return EXIT.done;
     const found = changesAs(opened.changes(since, parsed.value('target'), folding), form, name);
     const iri = (version: number): string => `urn:uuid:${id}#${version}`;
     const header = { id: iri(opened.current), previous: since === 0 ? undefined : iri(since) };
-    await writeText(parsed, formatChanges(found, format, header));
+    await writeText(parsed, since === opened.current ? nothing() : formatChanges(found, format, header));
     return EXIT.done;
   });
 }
+
+/** Of no changes, not even the header of a patch is written. */
+async function* nothing(): AsyncGenerator<string> {}
 
 async function exportGraph(url: string, parsed: Parsed): Promise<number> {
   const form = formOf(parsed, undefined, 'keep');

@@ -7,7 +7,7 @@ import { writeFault } from '../sinks/descriptor.ts';
 import { makeDirectory } from '../storage/local/directory.ts';
 import { syncDirectory, writeAtomically } from '../storage/local/file.ts';
 import { openInput, readText } from '../storage/open.ts';
-import type { S3Access } from '../storage/s3-access.ts';
+import { type S3Access, USUAL_S3_ACCESS } from '../storage/s3-access.ts';
 import { locate, objectUrlIn, type S3Location } from '../storage/url.ts';
 
 /** Names are relative, with `/` between their parts. */
@@ -39,7 +39,7 @@ export interface DatasetFiles {
 const MAX_TEXT_BYTES = 64 * 2 ** 20;
 
 /** @throws Fault source/refused — the address is neither a path, a `file:` nor an `s3:` URL */
-export function openFiles(url: string, workingDirectory: string, s3: S3Access): DatasetFiles {
+export function openFiles(url: string, workingDirectory: string, s3: S3Access = USUAL_S3_ACCESS): DatasetFiles {
   const at = locate(url, workingDirectory);
   if (at.kind === 'http') {
     throw new Fault('source/refused', `A dataset is kept in a directory of this machine or in object storage: ${redact(url)}`, {
