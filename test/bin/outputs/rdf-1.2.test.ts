@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import oxigraph from 'oxigraph';
-import { openEmbeddedStore } from '../../src/targets/embedded/embedded.ts';
-import { inRdf12 } from '../support/quoted-triples.ts';
-import { storeClient } from '../support/service/store-client.ts';
+import { openEmbeddedStore } from '../../../src/targets/embedded/embedded.ts';
+import { inRdf12 } from '../../support/quoted-triples.ts';
+import { storeClient } from '../../support/service/store-client.ts';
 
 /** A statement about a triple, and one that quotes it within another triple. `%` is the graph of the second. */
 const MAPPING = `@prefix rml: <http://w3id.org/rml/> .

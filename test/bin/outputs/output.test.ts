@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { type Ended, type Files, startQuadmill, withFiles } from './faults/trial.ts';
+import { type Ended, type Files, startQuadmill, withFiles } from '../faults/trial.ts';
 
 const MAPPING = `@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/> .
 <#P> rml:logicalSource [ rml:source [ rml:path "people.csv" ] ; rml:referenceFormulation rml:CSV ] ;
