@@ -89,9 +89,53 @@ export interface GraphTarget {
   replace(statements: readonly Statement[], scope: Exclude<UpdateScope, 'graph'>, signal: AbortSignal): Promise<void>;
   /** `key` identifies the replacement across interruptions: what an earlier attempt left is cleared. */
   replaceGraph(graph: string, key: string, signal: AbortSignal): Promise<GraphReplacement>;
+  /** Writing the versions of datasets; absent: not possible. */
+  readonly versions?: VersionTarget;
   /** Warnings for the report; absent: none are possible. */
   warnings?(): readonly string[];
   close(): Promise<void>;
+}
+
+export interface DatasetKey {
+  /** Unique: a UUID. */
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What a store has of a dataset. */
+export interface DatasetPosition {
+  readonly version: number;
+  /** false: the graph of the version is being written to a store that had nothing of the dataset, and only a part of it may be there. */
+  readonly complete: boolean;
+}
+
+/** Changes of the statements of a dataset. None of the statements has a blank node. */
+export interface VersionBatch {
+  readonly removed: readonly Statement[];
+  readonly added: readonly Statement[];
+  /**
+   * Statements that stay and have the subject and predicate of a removed one. Empty unless `takesKept`. They may be more: also other statements of the same subjects
+   * that stay.
+   */
+  readonly kept: readonly Statement[];
+}
+
+/** The versions of datasets in a store, and how far it has each. Throws like the methods of `GraphTarget`. */
+export interface VersionTarget {
+  /** Whether `change` needs `kept`. Then a batch has all changes of its subjects in a version. */
+  readonly takesKept: boolean;
+  /** Of all datasets of which the store has something. */
+  positions(signal: AbortSignal): Promise<readonly (DatasetKey & DatasetPosition)[]>;
+  /**
+   * Removes, then adds, then stores the position if there is one: in one transaction if the store has transactions. Idempotent. The position takes the place
+   * of that of the same id, and of those of other datasets with the same name.
+   */
+  change(batch: VersionBatch, position: DatasetPosition | undefined, dataset: DatasetKey, signal: AbortSignal): Promise<void>;
+  /**
+   * All statements of a graph, in pieces; '' is the default graph. Not those of positions. Absent: the store cannot give them. Blank nodes have labels of
+   * the store.
+   */
+  read?(graph: string, signal: AbortSignal): AsyncIterable<readonly Statement[]>;
 }
 
 /** A graph that is staged and then replaces the present one, atomically if the store supports it. */
