@@ -107,6 +107,8 @@ export interface DatasetPosition {
   readonly version: number;
   /** false: the graph of the version is being written to a store that had nothing of the dataset, and only a part of it may be there. */
   readonly complete: boolean;
+  /** What the statements depend on beside the version: their graph, and the IRIs of blank nodes. Compared as a text. */
+  readonly form: string;
 }
 
 /** Changes of the statements of a dataset. None of the statements has a blank node. */
@@ -122,7 +124,7 @@ export interface VersionBatch {
 
 /** The versions of datasets in a store, and how far it has each. Throws like the methods of `GraphTarget`. */
 export interface VersionTarget {
-  /** Whether `change` needs `kept`. Then a batch has all changes of its subjects in a version. */
+  /** Whether `change` needs `kept`. Then all changes of a subject in a version are in one batch, if any of its statements are removed. */
   readonly takesKept: boolean;
   /** Of all datasets of which the store has something. */
   positions(signal: AbortSignal): Promise<readonly (DatasetKey & DatasetPosition)[]>;
