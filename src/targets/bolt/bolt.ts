@@ -9,6 +9,7 @@ import type { Elements } from '../../property-graph/elements.ts';
 import { BASE_LABEL, namesOf, nodeKey } from '../../property-graph/names.ts';
 import type { PropertyGraphTarget } from '../property-graph.ts';
 import type { TargetAddress } from '../target.ts';
+import { versionsOver } from './change.ts';
 import { connectBolt } from './connect.ts';
 import { productOf } from './cypher.ts';
 import { replaceGraphOver } from './graph.ts';
@@ -55,6 +56,7 @@ export async function boltTarget(address: TargetAddress): Promise<PropertyGraphT
       checkKeys(statements);
       await connection.transaction((work) => replaceIntoGraph(work, statements, scope, names), signal);
     },
+    versions: versionsOver(connection, names, address.propertyGraph, checkKeys, (statement) => longKey(statement) === undefined),
     replaceGraph: (graph, key, signal) => replaceGraphOver(connection, graph, key, names, checkKeys, signal),
     close: () => connection.close(),
   };
@@ -62,10 +64,15 @@ export async function boltTarget(address: TargetAddress): Promise<PropertyGraphT
 
 /** @throws Fault target/refused */
 function checkKeys(statements: readonly Statement[]): void {
-  for (const { subject, object } of statements)
-    for (const term of [subject, object])
-      if (term.length - 2 > LONGEST_KEY_BYTES && term.charCodeAt(0) !== 34) throw tooLong(nodeKey(term), term.length - 2);
+  for (const statement of statements) {
+    const term = longKey(statement);
+    if (term !== undefined) throw tooLong(nodeKey(term), term.length - 2);
+  }
 }
+
+const longKey = ({ subject, object }: Statement): string | undefined => [subject, object].find(isLong);
+
+const isLong = (term: string): boolean => term.length - 2 > LONGEST_KEY_BYTES && term.charCodeAt(0) !== 34;
 
 /** @throws Fault target/refused */
 function checkElementKeys({ nodes, edges }: Elements): void {

@@ -83,6 +83,16 @@ MATCH (b:${BASE_LABEL} {${KEY}: row.to})
 MERGE (a)-[:${quoted(type)} {${GRAPH}: row.graph}]->(b)
 RETURN count(*) AS found`;
 
+/** Distinct rows `{from, to}`, with `graph` for a named graph, whose nodes exist and are locked; `found` as for `mergeEdges`. */
+export const removeEdges = (type: string): string => `
+UNWIND $rows AS row
+MATCH (a:${BASE_LABEL} {${KEY}: row.from})
+MATCH (b:${BASE_LABEL} {${KEY}: row.to})
+OPTIONAL MATCH (a)-[r:${quoted(type)}]->(b)
+WHERE coalesce(r.${GRAPH}, '') = coalesce(row.graph, '')
+DELETE r
+RETURN count(DISTINCT row) AS found`;
+
 /** Condition: no statement describes the node `m`, which is locked. */
 const IS_BARE = 'size(labels(m)) = 1 AND size(keys(m)) = 1 AND NOT EXISTS { (m)--() }';
 
@@ -199,4 +209,22 @@ export const staging = {
   text: `MATCH (s:${STAGED} {key: $key, part: $part}) RETURN s.text AS text`,
   removePart: `MATCH (s:${STAGED} {key: $key, part: $part}) DELETE s`,
   remove: `MATCH (s:${STAGED} {key: $key}) DELETE s`,
+} as const;
+
+const DATASET = 'QuadmillDataset';
+
+/** A node per dataset, with `id`, `name`, `version`, `complete` and `form`. */
+export const positions = {
+  /** Two writers at the same time may have made two nodes: taking a version again changes nothing, so the older one counts. */
+  all: `
+MATCH (d:${DATASET})
+RETURN d.id AS id, d.name AS name, d.form AS form, min(d.version) AS version, NOT false IN collect(d.complete) AS complete`,
+  /** `$position` are the properties. */
+  store: `
+OPTIONAL MATCH (d:${DATASET})
+WHERE d.id = $position.id OR d.name = $position.name
+DELETE d
+WITH count(*) AS removed
+CREATE (n:${DATASET})
+SET n = $position`,
 } as const;

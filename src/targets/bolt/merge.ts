@@ -1,7 +1,7 @@
 /** Computes what a stored node must become, given new statements. Pure. */
 import type { NodeElement } from '../../property-graph/elements.ts';
 import { BASE_LABEL, GRAPH, KEY } from '../../property-graph/names.ts';
-import { combine, type Property, type PropertyValue } from '../../property-graph/values.ts';
+import { combine, valuesOf } from '../../property-graph/values.ts';
 import { fromBolt, isSame, toBolt } from './values.ts';
 
 /** As returned by the server. */
@@ -46,18 +46,38 @@ function storedGraphs({ properties, labels, linked }: StoredNode): readonly stri
 }
 
 /** Adds statements and removes nothing. */
-export function addTo(stored: StoredNode, node: NodeElement): NodeChange {
+export const addTo = (stored: StoredNode, node: NodeElement): NodeChange => changeIn(stored, node, emptyNode(node.iri));
+
+export const emptyNode = (iri: string): NodeElement => ({ iri, labels: [], properties: new Map(), graphs: [] });
+
+/**
+ * Removes what only `gone` gives, and adds what `node` gives. What neither gives is kept.
+ *
+ * **Claim.** A node that has what a set of statements gives then has what the set without the removed statements and with the new ones gives.
+ * **Proof.** `node` is made of all statements of the new set about a node that loses one, and of the new ones about any other node. A property, a label
+ * or a graph that `gone` does not have loses none of the statements that give it, so new values are combined with those that are there, and the result
+ * is that of all values at once (`combine`). One that `gone` has becomes what `node` has, which all remaining statements give.
+ *
+ * @param gone the removed statements about it
+ */
+export function changeIn(stored: StoredNode, node: NodeElement, gone: NodeElement): NodeChange {
   const changes: Record<string, unknown> = {};
+  for (const name of gone.properties.keys()) if (stored.properties[name] !== undefined && !node.properties.has(name)) changes[name] = null;
   for (const [name, property] of node.properties) {
     const known = stored.properties[name];
-    const wanted = known === undefined ? property : combine([...fromBolt(known), ...listOf(property)]);
+    const wanted = known === undefined || gone.properties.has(name) ? property : combine([...fromBolt(known), ...valuesOf(property)]);
     if (known === undefined || !isSame(wanted, known)) changes[name] = toBolt(wanted);
   }
-  addGraphs(changes, stored, node.graphs);
-  return { properties: changes, added: node.labels.filter((label) => !stored.labels.includes(label)), removed: [] };
+  const graphs = storedGraphs(stored);
+  const stays = graphs.filter((graph) => !gone.graphs.includes(graph) || node.graphs.includes(graph));
+  const added = node.graphs.filter((graph) => !stays.includes(graph));
+  if (stays.length < graphs.length || added.length > 0) setGraph(changes, stored, [...stays, ...added]);
+  return {
+    properties: changes,
+    added: node.labels.filter((label) => !stored.labels.includes(label)),
+    removed: gone.labels.filter((label) => stored.labels.includes(label) && !node.labels.includes(label)),
+  };
 }
-
-const listOf = (property: Property): readonly PropertyValue[] => (Array.isArray(property) ? property : [property as PropertyValue]);
 
 function addGraphs(changes: Record<string, unknown>, stored: StoredNode, graphs: readonly string[]): void {
   const known = storedGraphs(stored);

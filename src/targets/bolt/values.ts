@@ -1,7 +1,7 @@
 /** Property values in the driver's types. */
 import neo4j from 'neo4j-driver';
 import { type Temporal, temporal } from '../../property-graph/temporal.ts';
-import { type Property, type PropertyValue, valuesOf } from '../../property-graph/values.ts';
+import { type Property, type PropertyValue, textOf, valuesOf } from '../../property-graph/values.ts';
 
 /** For a parameter of a statement: the driver sends a bigint as an integer and a number as a float. */
 export function toBolt(property: Property): unknown {
@@ -66,5 +66,4 @@ export function isSame(a: Property, stored: unknown): boolean {
   return left.every((value) => known.has(identity(value)));
 }
 
-const identity = (value: PropertyValue): string =>
-  typeof value === 'string' ? `"${value}` : typeof value === 'object' ? `${value.kind} ${value.text}` : `${typeof value} ${value}`;
+const identity = (value: PropertyValue): string => `${typeof value === 'object' ? value.kind : typeof value} ${textOf(value)}`;

@@ -92,7 +92,7 @@ function obsolete(pairs: ReadonlyMap<string, Pairs>, edges: readonly EdgeElement
 type Change = (stored: StoredNode, node: NodeElement) => NodeChange;
 
 /** Locks the nodes of subjects and objects, in the same order in all writers. `all`: also examines nodes that seem unchanged. */
-async function writeNodes(
+export async function writeNodes(
   work: Work,
   nodes: readonly NodeElement[],
   edges: readonly EdgeElement[],
@@ -150,18 +150,22 @@ class Groups {
   }
 }
 
-async function writeEdges(work: Work, edges: readonly EdgeElement[]): Promise<void> {
-  const plain = new Map<string, unknown[]>();
-  const named = new Map<string, unknown[]>();
+export async function writeEdges(work: Work, edges: readonly EdgeElement[]): Promise<void> {
+  const isPlain = ({ graph }: EdgeElement): boolean => graph === '';
+  for (const [type, rows] of rowsByType(edges.filter(isPlain))) await writeAll(work, mergeEdges(type), { rows });
+  for (const [type, rows] of rowsByType(edges.filter((edge) => !isPlain(edge)))) await writeAll(work, mergeGraphEdges(type), { rows });
+}
+
+/** Groups edges by their type, because a statement contains it in its text. */
+export function rowsByType(edges: readonly EdgeElement[]): ReadonlyMap<string, readonly unknown[]> {
+  const groups = new Map<string, unknown[]>();
   for (const { from, to, type, graph } of edges) {
-    const groups = graph === '' ? plain : named;
     const row = graph === '' ? { from, to } : { from, to, [GRAPH]: graph };
     const known = groups.get(type);
     if (known === undefined) groups.set(type, [row]);
     else known.push(row);
   }
-  for (const [type, rows] of plain) await writeAll(work, mergeEdges(type), { rows });
-  for (const [type, rows] of named) await writeAll(work, mergeGraphEdges(type), { rows });
+  return groups;
 }
 
 /**

@@ -139,7 +139,7 @@ export async function storedGraph(driver: Driver): Promise<StoredGraph> {
   });
 }
 
-function text(value: unknown): string {
+export function text(value: unknown): string {
   return typeof value === 'object' && value !== null ? `${value.constructor.name} ${value}` : `${typeof value} ${value}`;
 }
 
