@@ -7,18 +7,16 @@
  * the hash are read, and compared line by line.
  */
 import { join } from 'node:path';
+import { h1, h2, hash } from '../core/hash.ts';
 import { subjectAt } from '../nquads/terms.ts';
 import { ENTRY_BYTES, ENTRY_WORDS, type GraphLogReader, PARTITIONS } from './graph-log.ts';
 import { type Fold, TaggedLines } from './tagged-lines.ts';
 
-/** Takes complete lines, each a statement. Each statement comes once. */
+/** Takes complete lines, each a statement. Each statement comes once, unless said otherwise. */
 export interface ChangeSink {
   added(lines: readonly string[]): void | Promise<void>;
   removed(lines: readonly string[]): void | Promise<void>;
-  /**
-   * Statements of the new graph with the subject and predicate of a removed one, or of a subject with very many statements: all that a property
-   * graph needs to make a value again that several statements stand for.
-   */
+  /** What a property graph needs beside the changes: see `FileKind`. A statement may come several times. */
   kept?(lines: readonly string[]): void | Promise<void>;
   /** Every statement of the new graph. */
   whole?(lines: readonly string[]): void | Promise<void>;
@@ -52,7 +50,8 @@ export async function compareGraphs(
   sink: ChangeSink,
   { directory, memoryBudgetBytes, signal }: CompareOptions,
 ): Promise<void> {
-  const out = new Batches(sink);
+  const triples = sink.kept === undefined ? undefined : new TripleFilter();
+  const out = new Batches(sink, triples);
   for (let partition = 0; partition < PARTITIONS; partition++) {
     const bytes = ((before?.count(partition) ?? 0) + after.count(partition)) * (ENTRY_BYTES + OVERHEAD_BYTES);
     const passes = Math.min(MOST_PASSES, Math.max(1, Math.ceil(bytes / memoryBudgetBytes)));
@@ -64,6 +63,13 @@ export async function compareGraphs(
       const lines = (): TaggedLines => new TaggedLines(join(directory, 'lines'), memoryBudgetBytes);
       if (old === undefined || fresh === undefined) await compareLines(before, after, partition, pass, passes, lines(), out);
       else await compareEntries(new Side(before, old), new Side(after, fresh), lines, memoryBudgetBytes, out, signal);
+    }
+  }
+  if (triples !== undefined && !triples.isEmpty) {
+    for (const text of after.text()) {
+      signal?.throwIfAborted();
+      out.kept(linesOf(text).filter((line) => triples.hasOneOf(line)));
+      if (out.full) await out.flush();
     }
   }
   await out.flush();
@@ -206,10 +212,7 @@ async function compareSubject(
   const removed = [...had].filter((line) => !has.has(line));
   out.removed(removed);
   out.added([...has].filter((line) => !had.has(line)));
-  if (removed.length > 0) {
-    const touched = new Set(removed.map(subjectAndPredicate));
-    out.kept([...has].filter((line) => touched.has(subjectAndPredicate(line))));
-  }
+  if (removed.length > 0) out.kept([...has].filter((line) => had.has(line)));
   out.whole([...has]);
   if (out.full) await out.flush();
 }
@@ -244,7 +247,7 @@ async function drainInto(lines: TaggedLines, out: Batches): Promise<void> {
       if (state === OLD) out.removed([line]);
       else {
         if (state === NEW) out.added([line]);
-        out.kept([line]);
+        else out.kept([line]);
         out.whole([line]);
       }
       if (out.full) await out.flush();
@@ -277,30 +280,33 @@ async function writeWhole(
 }
 
 function addLines(to: Set<string>, text: string): void {
-  for (let at = 0; at < text.length; ) {
-    const end = text.indexOf('\n', at) + 1;
-    to.add(text.slice(at, end));
-    at = end;
-  }
+  for (const line of linesOf(text)) to.add(line);
 }
 
-/** What a line begins with, up to the space behind its predicate. */
-function subjectAndPredicate(line: string): string {
-  const subject = subjectAt(line, 0);
-  return line.slice(0, line.indexOf(' ', subject.length + 1));
+function linesOf(text: string): string[] {
+  const lines: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf('\n', at) + 1;
+    lines.push(text.slice(at, end));
+    at = end;
+  }
+  return lines;
 }
 
 /** Statements on their way to the sink. */
 class Batches {
   readonly wantsWhole: boolean;
   readonly #sink: ChangeSink;
+  readonly #triples: TripleFilter | undefined;
   #added: string[] = [];
   #removed: string[] = [];
   #kept: string[] = [];
   #whole: string[] = [];
 
-  constructor(sink: ChangeSink) {
+  /** @param triples takes those of removed statements */
+  constructor(sink: ChangeSink, triples: TripleFilter | undefined) {
     this.#sink = sink;
+    this.#triples = triples;
     this.wantsWhole = sink.whole !== undefined;
   }
 
@@ -313,7 +319,10 @@ class Batches {
   }
 
   removed(lines: readonly string[]): void {
-    for (const line of lines) this.#removed.push(line);
+    for (const line of lines) {
+      this.#removed.push(line);
+      this.#triples?.add(line);
+    }
   }
 
   kept(lines: readonly string[]): void {
@@ -333,5 +342,34 @@ class Batches {
     this.#removed = [];
     this.#kept = [];
     this.#whole = [];
+  }
+}
+
+const FILTER_BITS = 2 ** 23;
+const SEED = 0x51ed270b;
+
+/** A set of triples that statements have as terms. It may take others for members: then more statements are kept than needed. */
+class TripleFilter {
+  readonly #bits = new Uint8Array(FILTER_BITS / 8);
+  isEmpty = true;
+
+  add(line: string): void {
+    for (const bits of hashesIn(line)) {
+      this.isEmpty = false;
+      for (const bit of bits) this.#bits[bit >>> 3] = (this.#bits[bit >>> 3] as number) | (1 << (bit & 7));
+    }
+  }
+
+  hasOneOf(line: string): boolean {
+    for (const bits of hashesIn(line)) if (bits.every((bit) => ((this.#bits[bit >>> 3] as number) >>> (bit & 7)) & 1)) return true;
+    return false;
+  }
+}
+
+/** The places of the triples in a line. What looks like a triple within a literal counts as one. */
+function* hashesIn(line: string): Generator<readonly number[]> {
+  for (let at = line.indexOf('<< '); at >= 0; at = line.indexOf('<< ', at + 1)) {
+    hash(subjectAt(line, at), SEED);
+    yield [h1 & (FILTER_BITS - 1), h2 & (FILTER_BITS - 1)];
   }
 }

@@ -265,6 +265,21 @@ export class GraphLogReader {
     return this.#buffer.toString('latin1', 0, length);
   }
 
+  /** The text of all blocks, in pieces of complete lines. A statement may come several times. */
+  *text(): Generator<string> {
+    const chunk = Buffer.allocUnsafe(1 << 20);
+    let rest = '';
+    for (let at = 0; ; ) {
+      const bytes = this.#tried(() => readSync(this.#log, chunk, 0, chunk.length, at));
+      if (bytes === 0) return;
+      at += bytes;
+      const text = rest + chunk.toString('latin1', 0, bytes);
+      const end = text.lastIndexOf('\n') + 1;
+      rest = text.slice(end);
+      if (end > 0) yield text.slice(0, end);
+    }
+  }
+
   close(): void {
     closeSync(this.#log);
     closeSync(this.#index);

@@ -16,8 +16,9 @@ export interface DatasetDescription {
 
 export const FILE_KINDS = ['added', 'removed', 'kept', 'base'] as const;
 /**
- * `added`, `removed`: against the version before. `kept`: statements that stay, with the subject and predicate of a removed one. `base`: the graph of the
- * version; files of versions before it are gone.
+ * `added`, `removed`: against the version before. `kept`: what a property graph needs beside them, where a value stands for several statements:
+ * the statements of the version that stay and have the subject of a removed one, and those that have a triple of a removed one as a term. It may have
+ * more statements of the version, and some several times. `base`: the graph of the version; files of versions before it are gone.
  */
 export type FileKind = (typeof FILE_KINDS)[number];
 

@@ -116,8 +116,8 @@ export interface VersionBatch {
   readonly removed: readonly Statement[];
   readonly added: readonly Statement[];
   /**
-   * Statements that stay and have the subject and predicate of a removed one. Empty unless `takesKept`. They may be more: also other statements of the same subjects
-   * that stay.
+   * All statements that stay and have the subject of a removed one. Empty unless `takesKept`. They may be more: also statements of other subjects, and
+   * added ones.
    */
   readonly kept: readonly Statement[];
 }

@@ -13,6 +13,7 @@ import { Dataset } from '../../../src/datasets/dataset.ts';
 import { openFiles } from '../../../src/datasets/files.ts';
 import { removeVersions } from '../../../src/datasets/retention.ts';
 import { type DatasetReport, runDataset } from '../../../src/datasets/run.ts';
+import { isQuoted, splitLine, subjectAt, termsOfQuoted } from '../../../src/nquads/terms.ts';
 import { USUAL_S3_ACCESS } from '../../../src/storage/s3-access.ts';
 import { Random } from '../../support/random.ts';
 import { plainLabels } from '../../support/read-rdf.ts';
@@ -54,7 +55,7 @@ export function datasetsOfVersions(seeds: readonly number[], versions: number): 
       rmSync(directory, { recursive: true, force: true });
     });
 
-    const counts = { versions: 0, same: 0, added: 0, removed: 0, faults: 0, targets: 0, reordered: 0 };
+    const counts = { versions: 0, same: 0, added: 0, removed: 0, kept: 0, faults: 0, targets: 0, reordered: 0 };
 
     test.each(seeds)('seed %d', async (seed) => {
       const random = new Random(seed);
@@ -124,6 +125,9 @@ export function datasetsOfVersions(seeds: readonly number[], versions: number): 
         graphs[made.version] = graph;
         const [added, removed] = await changedIn(dataset, last, outputs, folding);
         expectChanges(before, graph, added, removed);
+        const kept = await marked(outputs, (target) => textsOf(dataset.lines(made.version, 'kept', target)));
+        expectKept(before, graph, kept);
+        counts.kept += kept.length;
         counts.added += added.length;
         counts.removed += removed.length;
         const since = random.between(0, made.version);
@@ -145,10 +149,10 @@ export function datasetsOfVersions(seeds: readonly number[], versions: number): 
 
     test('are of all kinds', () => {
       if (seeds.length < 20) return;
-      const { same, added, removed, targets, reordered } = counts;
+      const { same, added, removed, kept, targets, reordered } = counts;
       expect(counts.versions).toBeGreaterThan(seeds.length);
       for (const many of [same, targets, reordered]) expect(many).toBeGreaterThan(seeds.length / 20);
-      for (const many of [added, removed]) expect(many).toBeGreaterThan(seeds.length * 5);
+      for (const many of [added, removed, kept]) expect(many).toBeGreaterThan(seeds.length * 5);
     });
   });
 }
@@ -159,8 +163,36 @@ function expectChanges(before: readonly string[], after: readonly string[], adde
   expect(removed.toSorted()).toEqual(before.filter((line) => !fresh.has(line)).toSorted());
 }
 
+/** Statements that stay and have the subject of a removed one, in the same output, or one of its triples, are kept. Some others may be. */
+export function expectKept(before: readonly string[], after: readonly string[], kept: readonly string[]): void {
+  const fresh = new Set(after);
+  const gone = before.filter((line) => !fresh.has(line));
+  const subjects = new Set(gone.map(subjectIn));
+  const triples = new Set(gone.flatMap(triplesIn));
+  const known = new Set(kept);
+  const stays = before.filter((line) => fresh.has(line));
+  const needed = after.filter((line) => triplesIn(line).some((triple) => triples.has(triple)));
+  expect([...stays.filter((line) => subjects.has(subjectIn(line))), ...needed].filter((line) => !known.has(line))).toEqual([]);
+  expect(kept.filter((line) => !fresh.has(line))).toEqual([]);
+}
+
+const markOf = (line: string): string => /^(?:(?![<_])\S+ )?/.exec(line)?.[0] as string;
+
+function subjectIn(line: string): string {
+  const mark = markOf(line);
+  return mark + subjectAt(line, mark.length);
+}
+
+/** Of the terms of a line, and of their terms, with the mark of the line. */
+function triplesIn(line: string): readonly string[] {
+  const mark = markOf(line);
+  const inner = (term: string): readonly string[] => (isQuoted(term) ? [mark + term, ...termsOfQuoted(term).flatMap(inner)] : []);
+  const [subject, , object] = splitLine(line.slice(mark.length));
+  return [...inner(subject), ...inner(object)];
+}
+
 /** Change, delete, insert, duplicate and reorder rows, empty a table, swap both. */
-function edited(random: Random, tables: Tables): Tables {
+export function edited(random: Random, tables: Tables): Tables {
   const edit = (rows: readonly Row[]): readonly Row[] => {
     const of = [...rows];
     const at = of.length === 0 ? 0 : random.between(0, of.length - 1);
