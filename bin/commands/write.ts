@@ -11,7 +11,7 @@ import { redact } from '../../src/core/redact.ts';
 import type { RejectedStatement } from '../../src/nquads/statement.ts';
 import { makeTemporaryDirectory } from '../../src/storage/local/directory.ts';
 import { TARGET_TYPES, type TargetType, UPDATE_SCOPES, WRITE_MODES } from '../../src/targets/target.ts';
-import { WRITE_SYNTAXES, type WriteReport, type WriteRequest, type WriteSyntax } from '../../src/write/request.ts';
+import { WRITE_SYNTAXES, type WriteHooks, type WriteReport, type WriteRequest, type WriteSyntax } from '../../src/write/request.ts';
 import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../command-line.ts';
 import { EXIT, failed } from '../exit.ts';
 import { interruptible } from '../interruption.ts';
@@ -24,9 +24,9 @@ import { count, printError, printLine, progressLine } from '../terminal.ts';
 
 const WRITE: Command = {
   name: 'write',
-  usage: 'write FILE… --target URL [options]',
+  usage: 'write FILE…|--dataset DIR --target URL [options]',
   summary:
-    'Writes files of statements (.nq, .nt, .ttl, .trig, also compressed), by path or URL, to a triple store or a property graph; to the latter also nodes and edges as CSV. - is standard input.',
+    'Writes files of statements (.nq, .nt, .ttl, .trig, also compressed), by path or URL, to a triple store or a property graph; to the latter also nodes and edges as CSV. - is standard input. With --dataset the versions of a dataset that the target does not have.',
   options: {
     target: { value: 'URL', summary: 'the graph database, default the variable TRIPLESTORE_ENDPOINT; a directory for the embedded store' },
     type: {
@@ -35,13 +35,15 @@ const WRITE: Command = {
       summary:
         'what it is, default the variable TRIPLESTORE_TYPE, else by the URL: sparql for http(s), neo4j for bolt and neo4j, else embedded',
     },
+    dataset: { value: 'DIR', summary: 'write the versions of this dataset that the target does not have: a directory, or s3://…' },
+    resync: { summary: 'with --dataset: compare the graphs of the target with the newest version, and make them equal to it' },
     mode: { value: 'MODE', choices: WRITE_MODES, summary: 'insert adds, update replaces; default the variable WRITE_MODE, else insert' },
     scope: { value: 'SCOPE', choices: UPDATE_SCOPES, summary: 'what an update replaces, default the variable UPDATE_SCOPE, else property' },
     graph: {
       value: 'IRI',
       multiple: true,
       summary:
-        'with --mode update --scope graph: the files stand for this graph, which becomes empty if they have no statement of it; default is the default graph; default the variable UPDATE_GRAPHS',
+        'with --dataset: the graph of statements that the mapping puts in none; with --mode update --scope graph: the files stand for this graph, which becomes empty if they have no statement of it; default is the default graph; default the variable UPDATE_GRAPHS',
     },
     username: { value: 'NAME', summary: 'user of the target, default the variable TRIPLESTORE_USERNAME' },
     'password-file': { value: 'FILE', summary: "file with that user's password, default the variable TRIPLESTORE_PASSWORD" },
@@ -60,13 +62,14 @@ const WRITE: Command = {
     stats: { summary: 'a line of JSON on standard error at the end: statements, seconds, memory' },
   },
   notes: `The other options of the graph writer (TRIPLESTORE_CA, SKOLEM_BASE_IRI, …) are environment variables, as for the service.
-Writing a file twice does no harm: after an interruption, write it again.
+Writing a file twice does no harm: after an interruption, write it again. So does a dataset: what is written is not sent again.
 A line that is not a statement is rejected, like a statement with a term that no store takes. Turtle and TriG end at their first error.
 
 Exit codes: 0 done, 1 the write failed, 2 the command line is wrong, 130 interrupted.
 
   quadmill write graph.nq --target ./store
   quadmill run people.ttl | quadmill write - --target ./store
+  quadmill write --dataset ./people --target http://localhost:3030/ds --type fuseki
   quadmill write graph.nq.gz --target http://localhost:3030/ds --type fuseki --mode update
   TRIPLESTORE_PASSWORD=… quadmill write graph.nq --target neo4j://localhost --username neo4j`,
 };
@@ -80,7 +83,8 @@ const FLAGS: readonly (readonly [flag: string, option: OptionName])[] = [
 ];
 
 export const write = commandOf(WRITE, async (parsed) => {
-  if (parsed.positionals.length === 0) throw new UsageError('write needs at least one file');
+  checkDataset(parsed);
+  if (!parsed.has('dataset') && parsed.positionals.length === 0) throw new UsageError('write needs at least one file');
   const snapshot = snapshotOf(parsed);
   const spillDirectory = makeTemporaryDirectory('quadmill-');
   const interruption = interruptible();
@@ -89,8 +93,9 @@ export const write = commandOf(WRITE, async (parsed) => {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if (!interruption.signal.aborted) return failed(error);
+    const what = parsed.has('dataset') ? 'dataset' : 'file';
     printError(
-      'interrupted; the target has only some of the statements. Write the file again: statements that are already there do no harm',
+      `interrupted; the target has only some of the statements. Write the ${what} again: statements that are already there do no harm`,
     );
     return EXIT.interrupted;
   } finally {
@@ -99,12 +104,24 @@ export const write = commandOf(WRITE, async (parsed) => {
   }
 });
 
+/** @throws UsageError */
+function checkDataset(parsed: Parsed): void {
+  if (!parsed.has('dataset')) {
+    if (parsed.has('resync')) throw new UsageError('--resync compares a target with a dataset: give --dataset DIR');
+    return;
+  }
+  if (parsed.positionals.length > 0) throw new UsageError('write takes files or --dataset, not both');
+  for (const name of ['mode', 'scope', 'input-format'])
+    if (parsed.has(name)) throw new UsageError(`--dataset writes what was added and removes what was removed: leave out --${name}`);
+  if (parsed.values('graph').length > 1) throw new UsageError('--dataset takes one --graph');
+}
+
 function requestOf(parsed: Parsed, snapshot: Snapshot, spillDirectory: string): WriteRequest {
   const settings = writeSettingsOf(snapshot, process.cwd());
   const syntax = parsed.value('input-format') as WriteSyntax | undefined;
   return {
     ...settings,
-    graphs: graphsOf(parsed, snapshot),
+    graphs: parsed.has('dataset') ? [] : graphsOf(parsed, snapshot),
     runId: 'command-line',
     inputs: inputsOf(parsed.positionals),
     syntaxes: WRITE_SYNTAXES,
@@ -158,41 +175,46 @@ function typeByUrl(target: string): TargetType {
 }
 
 async function executeRequest(request: WriteRequest, parsed: Parsed, signal: AbortSignal): Promise<number> {
-  const { executeWrite } = await import('../../src/write/write.ts');
   const log = new RejectionLog(parsed.value('rejected') ?? 'rejected.ndjson', 'append');
   const time = new Date().toISOString();
   const first: RejectedStatement[] = [];
   const line = progressLine();
   let waiting = false;
-  let report: WriteReport;
+  const hooks: WriteHooks = {
+    signal,
+    progress: ({ statements, quadsWritten, bytesRead }) => line.update({ records: statements, quads: quadsWritten, bytesRead }),
+    reject: (rejected) => {
+      if (first.length < MAX_SHOWN) first.push(rejected);
+      log.addRow({ time, ...rejected });
+    },
+    waiting: (failure) => {
+      if (waiting === (failure?.lasting ?? false)) return;
+      waiting = !waiting;
+      line.clear();
+      if (failure === undefined) printError('the target accepts statements again');
+      else printError(`${describeFault(failure.reason)}. Retrying for ${request.patienceSeconds} s`);
+    },
+  };
+  let written: { readonly report: WriteReport; readonly summary: string; readonly more: object };
   try {
-    report = await executeWrite(request, {
-      signal,
-      progress: ({ statements, quadsWritten, bytesRead }) => line.update({ records: statements, quads: quadsWritten, bytesRead }),
-      reject: (rejected) => {
-        if (first.length < MAX_SHOWN) first.push(rejected);
-        log.addRow({ time, ...rejected });
-      },
-      waiting: (failure) => {
-        if (waiting === (failure?.lasting ?? false)) return;
-        waiting = !waiting;
-        line.clear();
-        if (failure === undefined) printError('the target accepts statements again');
-        else printError(`${describeFault(failure.reason)}. Retrying for ${request.patienceSeconds} s`);
-      },
-    });
+    if (parsed.has('dataset')) written = await (await import('../datasets/write.ts')).writeDataset(request, parsed, hooks);
+    else {
+      const report = await (await import('../../src/write/write.ts')).executeWrite(request, hooks);
+      written = { report, summary: summaryOf(report), more: {} };
+    }
   } finally {
     line.clear();
     log.close();
   }
-  printReport(report, first, log.path);
-  if (parsed.has('stats')) printLine(JSON.stringify(statsOf(report)));
+  const { report, summary, more } = written;
+  printReport(report, first, log.path, summary);
+  if (parsed.has('stats')) printLine(JSON.stringify({ ...statsOf(report), ...more }));
   return EXIT.done;
 }
 
 const MAX_SHOWN = 3;
 
-function printReport(report: WriteReport, first: readonly RejectedStatement[], path: string): void {
+function printReport(report: WriteReport, first: readonly RejectedStatement[], path: string, summary: string): void {
   for (const warning of report.warnings) printLine(warning);
   if (report.rejected > 0) {
     const reasons = first.map(({ fault }) => describeFault(Fault.from(fault)));
@@ -201,7 +223,7 @@ function printReport(report: WriteReport, first: readonly RejectedStatement[], p
       `${count(report.rejected)} ${report.rejected === 1 ? 'statement was' : 'statements were'} rejected, see ${path}\n  ${reasons.join('\n  ')}${more}`,
     );
   }
-  process.stdout.write(`${summaryOf(report)}\n`);
+  process.stdout.write(`${summary}\n`);
 }
 
 /** The result of the command, so it goes to standard output. */

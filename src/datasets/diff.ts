@@ -26,8 +26,15 @@ export interface DiffOptions extends Omit<OpenOptions, 'range' | 'compression'> 
  *
  * @throws Fault those of `openInput` and `readStatements`; record/term — a statement that is no RDF
  */
-export async function* diffFiles(before: string, after: string, options: DiffOptions): AsyncGenerator<ChangedLines> {
-  const { directory, memoryBudgetBytes, signal } = options;
+export const diffFiles = (before: string, after: string, options: DiffOptions): AsyncGenerator<ChangedLines> =>
+  diffLines(linesOf(before, options), linesOf(after, options), options);
+
+/** As `diffFiles`, of complete lines in the form in which runs write them. @throws Fault sink/failed; those of the lines */
+export async function* diffLines(
+  before: AsyncIterable<string>,
+  after: AsyncIterable<string>,
+  { directory, memoryBudgetBytes, signal }: Pick<DiffOptions, 'directory' | 'memoryBudgetBytes' | 'signal'>,
+): AsyncGenerator<ChangedLines> {
   const seed = newSeed();
   const removed = new PartitionedFile(join(directory, 'removed'), 1, () => undefined);
   const added = new PartitionedFile(join(directory, 'added'), 1, () => undefined);
@@ -37,9 +44,9 @@ export async function* diffFiles(before: string, after: string, options: DiffOpt
   };
   const readers: GraphLogReader[] = [];
   try {
-    for (const [i, url] of [before, after].entries()) {
+    for (const [i, lines] of [before, after].entries()) {
       const place = join(directory, String(i));
-      await readInto(new GraphLogWriter(place, seed, new MemoryBudget(memoryBudgetBytes)), url, options);
+      await readInto(new GraphLogWriter(place, seed, new MemoryBudget(memoryBudgetBytes)), lines);
       readers.push(new GraphLogReader(place));
     }
     const [old, fresh] = readers as [GraphLogReader, GraphLogReader];
@@ -55,22 +62,26 @@ export async function* diffFiles(before: string, after: string, options: DiffOpt
   }
 }
 
-async function readInto(writer: GraphLogWriter, url: string, options: DiffOptions): Promise<void> {
+async function readInto(writer: GraphLogWriter, lines: AsyncIterable<string>): Promise<void> {
   try {
-    const { bytes } = await openInput(url, options);
-    for await (const { statements, rejected } of readStatements(bytes, { input: redact(url), skolem: undefined, takesTriples: true })) {
-      const [bad] = rejected;
-      if (bad !== undefined) throw refused(bad);
-      let text = '';
-      for (const { subject, predicate, object, graph } of statements) {
-        text += `${subject} ${predicate} ${object} ${graph === '' ? '' : `${graph} `}.\n`;
-      }
-      await writer.write(text);
-    }
+    for await (const text of lines) await writer.write(text);
     await writer.finish();
   } catch (error) {
     await writer.abort().catch(() => undefined);
     throw error;
+  }
+}
+
+async function* linesOf(url: string, options: DiffOptions): AsyncGenerator<string> {
+  const { bytes } = await openInput(url, options);
+  for await (const { statements, rejected } of readStatements(bytes, { input: redact(url), skolem: undefined, takesTriples: true })) {
+    const [bad] = rejected;
+    if (bad !== undefined) throw refused(bad);
+    let text = '';
+    for (const { subject, predicate, object, graph } of statements) {
+      text += `${subject} ${predicate} ${object} ${graph === '' ? '' : `${graph} `}.\n`;
+    }
+    yield text;
   }
 }
 

@@ -184,7 +184,6 @@ export async function* readInput(
   triples: TripleSupport,
 ): AsyncGenerator<StatementBlock, void, undefined> {
   const skolem = request.blankNodes === 'keep' ? undefined : skolemiser(request.skolemBase, seedOf(input, request.mode));
-  const names = tripleNames(request);
   const size = input.state?.sizeBytes;
   if (size !== undefined && from.byte >= size && from.byte > 0) return;
   // An update writes nothing before it has read everything: a file that changes meanwhile does no harm if the change is detected.
@@ -209,7 +208,7 @@ export async function* readInput(
         // An update replaces what a file has of a subject: with a line whose subject cannot be read, it would remove too much.
         rejectsLines: request.mode === 'insert',
       });
-      const written = (one: Statement) => (triples === 'terms' ? reified(one, names.reifier) : described(one, names));
+      const written = writtenAs(triples, request);
       if (triples === 'none') yield* blocks;
       else for await (const block of blocks) yield { ...block, statements: block.statements.flatMap(written) };
     } finally {
@@ -220,11 +219,27 @@ export async function* readInput(
   }
 }
 
+/** A statement as a target takes it, behind those that describe its triples. */
+export function writtenAs(
+  triples: TripleSupport,
+  request: Pick<WriteRequest, 'blankNodes' | 'skolemBase'>,
+): (statement: Statement) => readonly Statement[] {
+  const names = tripleNames(request);
+  switch (triples) {
+    case 'terms':
+      return (one) => reified(one, names.reifier);
+    case 'nodes':
+      return (one) => described(one, names);
+    case 'none':
+      return (one) => [one];
+  }
+}
+
 /**
  * The nodes that stand for triples. They depend on the triple alone, so that all files mean the same node. (Where blank nodes are kept, a file
  * is one request, and its labels are its own.)
  */
-function tripleNames({ blankNodes, skolemBase }: InputRequest): TripleNames {
+function tripleNames({ blankNodes, skolemBase }: Pick<WriteRequest, 'blankNodes' | 'skolemBase'>): TripleNames {
   if (blankNodes === 'keep') return BLANK_NAMES;
   const [reifier, statement] = ['triple', 'statement'].map((seed) => skolemiser(skolemBase, seed)) as [Skolem, Skolem];
   return { reifier: (triple) => `<${reifier(digest(triple))}>`, statement: (triple) => `<${statement(digest(triple))}>` };

@@ -37,23 +37,42 @@ const nameOf = ({ type, endpoint, database }: TargetAddress): string =>
 export const writeTo = (target: GraphTarget, request: Omit<WriteRequest, 'target'>, hooks: WriteHooks): Promise<WriteReport> =>
   write(target, request, hooks, target.describe());
 
-async function write(
+function write(target: GraphTarget, request: Omit<WriteRequest, 'target'>, hooks: WriteHooks, targetName: string): Promise<WriteReport> {
+  const examine = async (signal: AbortSignal): Promise<Pick<WriteRun, 'inputs'> & { readonly version: string | undefined }> => {
+    checkBlankNodes(target, request);
+    checkGraphs(request);
+    const inputs = await examineInputs(request, signal, request.mode === 'insert' && isPropertyGraphTarget(target));
+    return { inputs, version: versionOf(inputs, request, targetName) };
+  };
+  return withWriteRun(target, request, hooks, examine, async (run) => {
+    // An update reads everything before it writes, and should not do that for a store that never lets it.
+    if (request.mode === 'update') await run.retryPolicy.attempt((signal) => target.probe(signal));
+    await run.retryPolicy.attempt((signal) => target.prepare(signal));
+    await (request.mode === 'insert' ? insertInputs(run) : updateTarget(run));
+  });
+}
+
+/**
+ * Opens a run, carries it out, and reports.
+ *
+ * @param examine its inputs, and their version, to which a position to go on from must belong
+ * @throws Fault what has ended the run
+ */
+export async function withWriteRun(
   target: GraphTarget,
   request: Omit<WriteRequest, 'target'>,
   hooks: WriteHooks,
-  targetName: string,
+  examine: (signal: AbortSignal) => Promise<Pick<WriteRun, 'inputs'> & { readonly version: string | undefined }>,
+  act: (run: WriteRun) => Promise<void>,
 ): Promise<WriteReport> {
   const started = performance.now();
   const ending = new AbortController();
   const stopListening = listen(ending, hooks.signal, request.limits.seconds);
   try {
-    checkBlankNodes(target, request);
-    checkGraphs(request);
-    const inputs = await examineInputs(request, ending.signal, request.mode === 'insert' && isPropertyGraphTarget(target));
-    const version = versionOf(inputs, request, targetName);
+    const { inputs, version } = await examine(ending.signal);
     const resume = request.resume?.version === version ? request.resume : undefined;
     const run = openWriteRun({ target, request, inputs, resume, version, hooks, ending });
-    await carryOut(run, hooks);
+    await carryOut(run, hooks, act);
     return reportOf(run, started);
   } catch (error) {
     throw ending.signal.aborted ? ending.signal.reason : error;
@@ -65,8 +84,8 @@ async function write(
 
 const TELL_MS = 100;
 
-async function carryOut(run: WriteRun, { progress }: WriteHooks): Promise<void> {
-  const { target, retryPolicy, request, counts, checkpoints } = run;
+async function carryOut(run: WriteRun, { progress }: WriteHooks, act: (run: WriteRun) => Promise<void>): Promise<void> {
+  const { counts, checkpoints } = run;
   const tell = (): void =>
     progress?.({
       statements: counts.statements,
@@ -76,10 +95,7 @@ async function carryOut(run: WriteRun, { progress }: WriteHooks): Promise<void> 
     });
   const telling = setInterval(tell, TELL_MS);
   try {
-    // An update reads everything before it writes, and should not do that for a store that never lets it.
-    if (request.mode === 'update') await retryPolicy.attempt((signal) => target.probe(signal));
-    await retryPolicy.attempt((signal) => target.prepare(signal));
-    await (request.mode === 'insert' ? insertInputs(run) : updateTarget(run));
+    await act(run);
   } catch (error) {
     run.stop(error);
     throw error;

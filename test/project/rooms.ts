@@ -193,9 +193,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['src/core', 'src/nquads', 'src/oxigraph', 'src/property-graph', 'src/storage'],
   },
   'src/write': {
-    purpose: 'Writing statements to a target: insert, update, retry, checkpoints.',
+    purpose: 'Writing statements to a target: insert, update, versions of datasets, retry, checkpoints.',
     folders: {
       batch: 'batches: their size, sending, and halving of refused ones',
+      dataset: 'the versions of a dataset that a store lacks',
       update: 'subjects and graphs that take the place of those of the store',
     },
     uses: ['src/core', 'src/nquads', 'src/property-graph', 'src/storage', 'src/targets'],
@@ -419,7 +420,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     folders: {
       build: 'steps of the build: the files that the command line starts from',
       commands: 'one file for each command',
-      datasets: 'the commands that make and read datasets',
+      datasets: 'the commands that make, read and write datasets',
       options: 'options that several commands share',
       report: 'what is told after a run: rejected records, empty triples maps, memory',
       watch: 'running again when files change',

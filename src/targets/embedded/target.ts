@@ -39,6 +39,7 @@ export async function embeddedTarget(address: TargetAddress): Promise<GraphTarge
       insert: (statements, signal) => target.insert(statements, signal),
       replace: (statements, scope, signal) => target.replace(statements, scope, signal),
       replaceGraph: (graph, key, signal) => target.replaceGraph(graph, key, signal),
+      ...(target.versions && { versions: target.versions }),
       warnings: () => warnings,
       async close() {
         await target.close();

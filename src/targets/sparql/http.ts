@@ -32,7 +32,14 @@ export interface StoreClient {
    * @throws Fault target/unreachable — no connection, or it broke; `TargetBusy` — no answer in time; `signal.reason` — it was aborted
    */
   send(request: StoreRequest, signal: AbortSignal): Promise<StoreAnswer>;
+  /** As `send`, with an answer of any length in place of its text. The time limit holds until it begins. The caller reads it to its end. */
+  open(request: StoreRequest, signal: AbortSignal): Promise<OpenAnswer>;
   close(): Promise<void>;
+}
+
+export interface OpenAnswer extends Pick<StoreAnswer, 'status' | 'header'> {
+  /** @throws Fault target/unreachable — the connection broke */
+  readonly body: AsyncIterable<Buffer>;
 }
 
 const ANSWER_BYTES = 4 * 1024;
@@ -41,21 +48,50 @@ export function openStoreClient(options: StoreOptions): StoreClient {
   const { connectSeconds, connections, ca } = options;
   // The time of a whole request is kept below.
   const client = new HttpClient({ connectMs: connectSeconds * 1000, answerMs: 0, connections, ca });
-  const once = (request: StoreRequest, signal: AbortSignal): Promise<StoreAnswer> => exchange(request, client, options, signal);
+  const { login } = options;
+  async function loggedIn<T extends Pick<StoreAnswer, 'status' | 'header'>>(
+    request: StoreRequest,
+    signal: AbortSignal,
+    receive: (answer: HttpAnswer) => Promise<T>,
+  ): Promise<T> {
+    // A digest needs the store's challenge first: a small question, so that the body is sent once.
+    if (login.wantsChallenge()) {
+      const question = { method: 'GET', url: request.url, headers: {}, body: undefined } as const;
+      login.challenged((await exchange(question, client, options, signal, read)).header('www-authenticate'));
+    }
+    const answer = await exchange(withLogin(request, login), client, options, signal, receive);
+    // A challenge can run out at any time.
+    if (answer.status !== 401 || !login.challenged(answer.header('www-authenticate'))) return answer;
+    return exchange(withLogin(request, login), client, options, signal, receive);
+  }
   return {
-    async send(request, signal) {
-      // A digest needs the store's challenge first: a small question, so that the body is sent once.
-      if (options.login.wantsChallenge()) {
-        const asked = await once({ method: 'GET', url: request.url, headers: {}, body: undefined }, signal);
-        options.login.challenged(asked.header('www-authenticate'));
-      }
-      const answer = await once(withLogin(request, options.login), signal);
-      // A challenge can run out at any time.
-      if (answer.status !== 401 || !options.login.challenged(answer.header('www-authenticate'))) return answer;
-      return once(withLogin(request, options.login), signal);
-    },
+    send: (request, signal) => loggedIn(request, signal, read),
+    open: (request, signal) =>
+      loggedIn(request, signal, async (answer) =>
+        answer.status === 401 ? bodyOf(await read(answer)) : { ...answer, body: withFaults(answer.body, options, signal) },
+      ),
     close: () => client.close(),
   };
+}
+
+const bodyOf = ({ status, header, text }: StoreAnswer): OpenAnswer => ({ status, header, body: onlyPiece(text) });
+
+async function* onlyPiece(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text);
+}
+
+async function* withFaults(body: HttpAnswer['body'], options: StoreOptions, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const end = (): void => void body.destroy();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    signal.throwIfAborted();
+    for await (const chunk of body as AsyncIterable<Buffer>) yield chunk;
+    signal.throwIfAborted();
+  } catch (error) {
+    throw signal.aborted ? signal.reason : faultOfError(error, options);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
 }
 
 function withLogin(request: StoreRequest, login: Login): StoreRequest {
@@ -65,10 +101,16 @@ function withLogin(request: StoreRequest, login: Login): StoreRequest {
 }
 
 /** Sends once more where a kept connection turns out to have been closed meanwhile: doing a request twice is doing it once. */
-async function exchange(request: StoreRequest, client: HttpClient, options: StoreOptions, signal: AbortSignal): Promise<StoreAnswer> {
+async function exchange<T>(
+  request: StoreRequest,
+  client: HttpClient,
+  options: StoreOptions,
+  signal: AbortSignal,
+  receive: (answer: HttpAnswer) => Promise<T>,
+): Promise<T> {
   const limit = new LinkedAbort([signal], options.requestSeconds > 0 ? options.requestSeconds * 1000 : undefined);
   try {
-    return await read(
+    return await receive(
       await client.send(request, limit.signal).catch((error) => {
         if (describeConnectionError(error).kind !== 'stale') throw error;
         return client.send(request, limit.signal);
@@ -82,10 +124,15 @@ async function exchange(request: StoreRequest, client: HttpClient, options: Stor
   }
 }
 
-async function read({ status, header, body }: HttpAnswer): Promise<StoreAnswer> {
+/** The first bytes of a body. */
+export async function read({
+  status,
+  header,
+  body,
+}: Pick<HttpAnswer, 'status' | 'header'> & { readonly body: AsyncIterable<Buffer> }): Promise<StoreAnswer> {
   const kept: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     if (bytes < ANSWER_BYTES) kept.push(chunk.subarray(0, ANSWER_BYTES - bytes));
     bytes += chunk.length;
   }

@@ -11,7 +11,7 @@ import { Fault } from '../../core/fault.ts';
 import type { GraphReplacement, GraphTarget, TargetAddress } from '../target.ts';
 import type { StoreAnswer } from './faults.ts';
 import { faultOfAnswer } from './faults.ts';
-import { openStoreClient, type StoreClient } from './http.ts';
+import { openStoreClient, read, type StoreClient } from './http.ts';
 import { login } from './login.ts';
 import { readEndpoint, SPARQL_PRODUCTS, type SparqlProduct, type SparqlType, type SparqlUrls } from './products.ts';
 import {
@@ -26,6 +26,7 @@ import {
   replacement,
   stagingGraph,
 } from './update.ts';
+import { type VersionStore, versionTarget } from './versions.ts';
 
 /** Without the charset, RDF4J reads Latin-1. */
 const UPDATE = 'application/sparql-update; charset=utf-8';
@@ -74,12 +75,8 @@ async function readAuthorities(ca: string | undefined): Promise<string | undefin
   }
 }
 
-/** The requests to a store, with checked answers. */
-interface Store {
-  readonly name: string;
-  readonly product: SparqlProduct;
+interface Store extends VersionStore {
   readonly urls: SparqlUrls;
-  update(text: string, signal: AbortSignal): Promise<void>;
   /** Adds N-Quads. */
   add(lines: string, url: string, signal: AbortSignal): Promise<void>;
   /** The unchecked answer. */
@@ -100,6 +97,15 @@ function openStore(name: string, product: SparqlProduct, urls: SparqlUrls, searc
     urls,
     update: (text, signal) => post(urls.update, UPDATE, text, signal),
     add: (lines, url, signal) => post(url, QUADS, lines, signal),
+    async query(text, accept, signal) {
+      const url = `${urls.query}${search === '' ? '?' : `${search}&`}query=${encodeURIComponent(text)}`;
+      const answer = await http.open({ method: 'GET', url, headers: { accept }, body: undefined }, signal);
+      if (answer.status === 200) return answer.body;
+      throw (
+        faultOfAnswer(await read(answer), { name, url: urls.query, product }) ??
+        new Fault('target/refused', `${name} answered ${answer.status}`)
+      );
+    },
     get: (url, signal) =>
       http.send({ method: 'GET', url, headers: { accept: 'application/json, text/plain;q=0.9, */*;q=0.1' }, body: undefined }, signal),
     close: () => http.close(),
@@ -130,6 +136,7 @@ function target(store: Store): GraphTarget {
       if (statements.length > 0) await store.update(replacement(statements, scope, product), signal);
     },
     replaceGraph: (graph, key, signal) => replaceGraph(store, graph, key, signal),
+    versions: versionTarget(store),
     async close() {
       await store.close();
     },

@@ -23,14 +23,41 @@ export function nquads(statements: readonly Statement[], graph?: string): string
  * @throws Fault target/refused — not expressible in SPARQL
  */
 export function insertData(statements: readonly Statement[], product: SparqlProduct, graph?: string): string {
-  const most = product.mostInserted ?? statements.length;
   const labels = new Map<string, string>();
-  const operations: string[] = [];
-  for (let at = 0; at < statements.length; at += most)
-    operations.push(`INSERT DATA {\n${quadData(statements, at, Math.min(at + most, statements.length), product, labels, graph)}}`);
+  const operations = dataOperations(statements, product, (from, to) => {
+    return `INSERT DATA {\n${quadData(statements, from, to, product, labels, (own) => graphName(graph ?? own, product))}}`;
+  });
   if (operations.length > 1 && labels.size > 0)
-    throw new Fault('target/refused', `${product.name} takes blank nodes only where all that mention them are at most ${most} statements`);
+    throw new Fault(
+      'target/refused',
+      `${product.name} takes blank nodes only where all that mention them are at most ${product.mostInserted} statements`,
+    );
   return operations.join(' ;\n');
+}
+
+/**
+ * The removal of statements that have no blank nodes, in the form of `insertData`.
+ *
+ * @throws Fault target/refused — not expressible in SPARQL
+ */
+export function deleteData(statements: readonly Statement[], product: SparqlProduct): string {
+  const { defaultGraph } = product;
+  const nameOf = (own: string): string => (own === '' && defaultGraph.kind !== 'own' ? `<${defaultGraph.iri}>` : graphName(own, product));
+  const operations = dataOperations(statements, product, (from, to) => {
+    return `DELETE DATA {\n${quadData(statements, from, to, product, new Map(), nameOf)}}`;
+  });
+  return operations.join(' ;\n');
+}
+
+function dataOperations(
+  statements: readonly Statement[],
+  { mostInserted = statements.length }: SparqlProduct,
+  operationOf: (from: number, to: number) => string,
+): readonly string[] {
+  const operations: string[] = [];
+  for (let at = 0; at < statements.length; at += mostInserted)
+    operations.push(operationOf(at, Math.min(at + mostInserted, statements.length)));
+  return operations;
 }
 
 function quadData(
@@ -39,13 +66,13 @@ function quadData(
   to: number,
   product: SparqlProduct,
   labels: Map<string, string>,
-  graph: string | undefined,
+  nameOf: (graph: string) => string,
 ): string {
   let text = '';
   let open = '';
   for (let at = from; at < to; at++) {
     const statement = statements[at] as Statement;
-    const name = graphName(graph ?? statement.graph, product);
+    const name = nameOf(statement.graph);
     if (name !== open) {
       if (open !== '') text += '}\n';
       if (name !== '') text += `GRAPH ${name} {\n`;

@@ -1,0 +1,224 @@
+/** Versions as statements of the target. The `line` of each says what is done with it. */
+import { join } from 'node:path';
+import { openGroups } from '../../nquads/group.ts';
+import { readStatements } from '../../nquads/read.ts';
+import { skolemiser } from '../../nquads/skolem.ts';
+import type { RejectedStatement, Statement } from '../../nquads/statement.ts';
+import type { VersionBatch } from '../../targets/target.ts';
+import { type TripleSupport, writtenAs } from '../inputs.ts';
+import type { DatasetWriteRequest } from './request.ts';
+
+export const REMOVED = 1;
+export const ADDED = 2;
+export const KEPT = 3;
+type Tag = typeof REMOVED | typeof ADDED | typeof KEPT;
+
+/** @param takesKept otherwise kept statements are added again */
+export function batchOf(statements: readonly Statement[], takesKept: boolean): VersionBatch {
+  const of = (tag: Tag): Statement[] => statements.filter(({ line }) => line === tag);
+  const kept = of(KEPT);
+  return {
+    removed: of(REMOVED),
+    added: takesKept ? of(ADDED) : statements.filter(({ line }) => line !== REMOVED),
+    kept: takesKept ? kept : [],
+  };
+}
+
+export interface Conversion {
+  readonly triples: TripleSupport;
+  /** Term of the graph of statements that have none; '' is the default graph. */
+  readonly graph: string;
+  /** Called with statements of which the target can have none. */
+  readonly reject: (rejected: RejectedStatement) => void;
+}
+
+/** Reads a dataset for a target. */
+export class VersionStatements {
+  readonly #request: Omit<DatasetWriteRequest, 'target'>;
+  readonly #conversion: Conversion;
+  readonly #written: (statement: Statement) => readonly Statement[];
+
+  constructor(request: Omit<DatasetWriteRequest, 'target'>, conversion: Conversion) {
+    this.#request = request;
+    this.#conversion = conversion;
+    this.#written = writtenAs(conversion.triples, { blankNodes: 'skolem', skolemBase: request.skolemBase });
+  }
+
+  /** The graph of a version, to be added. */
+  async *graph(version: number): AsyncGenerator<readonly Statement[]> {
+    for await (const statements of this.#read(this.#graphLines(version)))
+      yield tagged(
+        statements.flatMap((one) => this.#converted(one)),
+        ADDED,
+      );
+  }
+
+  /** The changes of a version for a store of statements: removed ones, then those that are added again because `#mayBeOne`, then added ones. */
+  async *changes(version: number): AsyncGenerator<readonly Statement[]> {
+    const { dataset } = this.#request;
+    const removedFrom = new Set<string>();
+    yield* this.#removed(version, (graph) => removedFrom.add(graph));
+    if (removedFrom.size > 0)
+      for await (const statements of this.#read(dataset.lines(version, 'kept', undefined)))
+        yield tagged(
+          statements.filter((one) => this.#mayBeOne(one, removedFrom)).flatMap((one) => this.#converted(one)),
+          KEPT,
+        );
+    for await (const statements of this.#read(dataset.lines(version, 'added', undefined)))
+      yield tagged(
+        statements.flatMap((one) => this.#converted(one)),
+        ADDED,
+      );
+  }
+
+  /** The changes of a version for a property graph: by subject, with the statements that stay. */
+  async *changesBySubject(version: number): AsyncGenerator<readonly Statement[]> {
+    const { dataset } = this.#request;
+    if ((await dataset.manifest(version)).removed === 0) {
+      yield* this.changes(version);
+      return;
+    }
+    const groups = this.#groups('subjects');
+    try {
+      const add = async (lines: AsyncIterable<string>, tag: Tag): Promise<void> => {
+        for await (const statements of this.#read(lines))
+          await groups.add(
+            tagged(
+              statements.flatMap((one) => this.#converted(one)),
+              tag,
+            ),
+          );
+      };
+      // Of equal statements the first one counts: kept ones may be added ones as well, and one that is removed from no graph may be there in the given one.
+      await add(dataset.lines(version, 'added', undefined), ADDED);
+      await add(dataset.lines(version, 'kept', undefined), KEPT);
+      for await (const removed of this.#removed(version, () => undefined)) await groups.add(removed);
+      for (let partition = 0; partition < groups.partitions; partition++) yield* groups.partition(partition);
+    } finally {
+      await groups.remove();
+    }
+  }
+
+  /** Lines of the graph of a version as the target has them. */
+  async *lines(version: number): AsyncGenerator<string> {
+    for await (const statements of this.graph(version)) yield textOf(statements);
+  }
+
+  /** The graphs in which any of the versions has a statement, as terms. */
+  async graphNames(): Promise<ReadonlySet<string>> {
+    const { dataset } = this.#request;
+    const names = new Set<string>();
+    for (const [at, version] of dataset.versions.entries()) {
+      const lines = at === 0 ? this.#graphLines(version) : dataset.lines(version, 'added', undefined);
+      for await (const statements of this.#read(lines))
+        for (const { graph } of statements) names.add(graph === '' ? this.#conversion.graph : graph);
+    }
+    return names;
+  }
+
+  /** Changes that were found by a comparison. They are converted already. */
+  async *tagged(lines: AsyncIterable<string>, tag: Tag): AsyncGenerator<readonly Statement[]> {
+    for await (const { statements } of readStatements(bytesOf(lines), { input: 'the target', skolem: undefined, takesTriples: true }))
+      yield tagged(statements, tag);
+  }
+
+  /**
+   * Statements that stay may be the same as a removed one in the store, and then went with it.
+   *
+   * - Stores keep the values of literals, and write `"01"^^xsd:integer` and `"1"^^xsd:integer` as one (Oxigraph, TDB2), and `"a"@en` and `"a"@EN` (Jena).
+   * - A statement in no graph and one in the graph that is given for those are one.
+   *
+   * Such a statement has the subject and the predicate of the removed one, so it is among the kept ones. Adding it again changes nothing else: the store has it.
+   */
+  #mayBeOne({ object, graph }: Statement, removedFrom: ReadonlySet<string>): boolean {
+    if (object.startsWith('"') && !object.endsWith('"')) return true;
+    const given = this.#conversion.graph;
+    return given !== '' && ((graph === given && removedFrom.has('')) || (graph === '' && removedFrom.has(given)));
+  }
+
+  /** @param note called with the graph of each */
+  async *#removed(version: number, note: (graph: string) => void): AsyncGenerator<readonly Statement[]> {
+    const { dataset } = this.#request;
+    const describes = await this.#removesTriples(version);
+    const groups = describes ? this.#groups('triples') : undefined;
+    try {
+      // What describes a triple stays while any statement has the triple. Of equal statements the first one counts.
+      if (groups !== undefined)
+        for await (const statements of this.#read(this.#graphLines(version)))
+          await groups.add(
+            tagged(
+              statements.flatMap((one) => this.#converted(one).slice(0, -1)),
+              KEPT,
+            ),
+          );
+      for await (const statements of this.#read(dataset.lines(version, 'removed', undefined), () => undefined)) {
+        for (const { graph } of statements) note(graph);
+        const written = statements.map((one) => this.#converted(one));
+        await groups?.add(
+          tagged(
+            written.flatMap((all) => all.slice(0, -1)),
+            REMOVED,
+          ),
+        );
+        yield tagged(
+          written.flatMap((all) => all.slice(-1)),
+          REMOVED,
+        );
+      }
+      for (let partition = 0; groups !== undefined && partition < groups.partitions; partition++)
+        for await (const statements of groups.partition(partition)) yield statements.filter(({ line }) => line === REMOVED);
+    } finally {
+      await groups?.remove();
+    }
+  }
+
+  /** Whether other statements describe triples of removed ones. */
+  async #removesTriples(version: number): Promise<boolean> {
+    if (this.#conversion.triples === 'none') return false;
+    for await (const lines of this.#request.dataset.lines(version, 'removed', undefined)) if (lines.includes('<<')) return true;
+    return false;
+  }
+
+  #groups(name: string) {
+    const { spillDirectory, memoryBudgetBytes } = this.#request;
+    return openGroups({ directory: join(spillDirectory, name), by: 'subject', memoryBudgetBytes: Math.floor(memoryBudgetBytes / 2) });
+  }
+
+  #graphLines(version: number): AsyncIterable<string> {
+    const { dataset, spillDirectory, memoryBudgetBytes } = this.#request;
+    return dataset.graph(version, undefined, {
+      directory: join(spillDirectory, 'graph'),
+      memoryBudgetBytes: Math.floor(memoryBudgetBytes / 2),
+    });
+  }
+
+  async *#read(lines: AsyncIterable<string>, reject = this.#conversion.reject): AsyncGenerator<readonly Statement[]> {
+    const { dataset, skolemBase } = this.#request;
+    const { name } = dataset.description;
+    const skolem = skolemiser(skolemBase, name);
+    const options = { input: `dataset ${name}`, skolem, takesTriples: this.#conversion.triples !== 'none' };
+    for await (const { statements, rejected } of readStatements(bytesOf(lines), options)) {
+      for (const one of rejected) reject(one);
+      yield statements;
+    }
+  }
+
+  /** The statement itself is the last one. */
+  #converted(statement: Statement): readonly Statement[] {
+    const { graph } = this.#conversion;
+    return this.#written(statement.graph === '' && graph !== '' ? { ...statement, graph } : statement);
+  }
+}
+
+const tagged = (statements: readonly Statement[], tag: Tag): readonly Statement[] => statements.map((one) => ({ ...one, line: tag }));
+
+export function textOf(statements: readonly Statement[]): string {
+  let text = '';
+  for (const { subject, predicate, object, graph } of statements)
+    text += `${subject} ${predicate} ${object} ${graph === '' ? '' : `${graph} `}.\n`;
+  return text;
+}
+
+async function* bytesOf(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  for await (const piece of lines) yield Buffer.from(piece, 'latin1');
+}
