@@ -2,10 +2,10 @@
 import { Fault } from '../../core/fault.ts';
 import { openTarget } from '../../targets/open.ts';
 import type { DatasetPosition, GraphTarget, VersionTarget } from '../../targets/target.ts';
+import { withWriteRun } from '../carry-out.ts';
 import { tripleSupportOf } from '../inputs.ts';
 import type { WriteHooks } from '../request.ts';
 import type { WriteRun } from '../run.ts';
-import { withWriteRun } from '../write.ts';
 import { type DatasetWriteReport, type DatasetWriteRequest, graphTerm } from './request.ts';
 import { differences } from './resync.ts';
 import { type Sending, sendVersion } from './send.ts';
