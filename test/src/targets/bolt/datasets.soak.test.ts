@@ -1,0 +1,130 @@
+/** Versions of random datasets in a real Neo4j: after each, it has what a fresh load of the exported graph gives. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Driver } from 'neo4j-driver';
+import { Dataset } from '../../../../src/datasets/dataset.ts';
+import { openFiles } from '../../../../src/datasets/files.ts';
+import { runDataset } from '../../../../src/datasets/run.ts';
+import type { PropertyGraphOptions } from '../../../../src/property-graph/names.ts';
+import { USUAL_S3_ACCESS } from '../../../../src/storage/s3-access.ts';
+import { boltTarget } from '../../../../src/targets/bolt/bolt.ts';
+import type { GraphTarget } from '../../../../src/targets/target.ts';
+import { writeDatasetTo } from '../../../../src/write/dataset/write.ts';
+import { writeTo } from '../../../../src/write/write.ts';
+import { missingNeo4j, NEO4J_LOGIN, type Neo4jServer, startNeo4j } from '../../../servers/stores/neo4j.ts';
+import { Random, soakSeeds } from '../../../support/random.ts';
+import { edited } from '../../datasets/versions-suite.ts';
+import { mappingOf, textOf, viewOf } from '../../run/random/combined/mapping.ts';
+import { linesOf, requestOf } from '../../run/random/engine.ts';
+import { COLUMNS, changesOf, FORMATS, rowsOf, TABLES, type Tables } from '../../run/random/formats.ts';
+import { listening, workspace } from '../../write/writing.ts';
+import { differences, emptyStore, inSession, openDriver, type StoredGraph, storedGraph } from './oracle.ts';
+import { addressOf, SIGNAL } from './trouble.ts';
+
+const VERSIONS = 20;
+const MOST_LINES = 1000;
+const missing = await missingNeo4j();
+
+(missing === undefined ? describe : describe.skip)(`Neo4j${missing === undefined ? '' : ` (not tested: ${missing})`}`, () => {
+  let server: Neo4jServer;
+  let driver: Driver;
+  let directory: string;
+  const counts = { versions: 0, removed: 0, triples: 0 };
+  beforeAll(async () => {
+    const started = await startNeo4j();
+    if ('skip' in started) throw new Error(started.skip);
+    server = started;
+    driver = openDriver(server.url, NEO4J_LOGIN);
+    directory = mkdtempSync(join(tmpdir(), 'quadmill-graphs-'));
+  }, 600_000);
+  afterAll(async () => {
+    rmSync(directory, { recursive: true, force: true });
+    await driver?.close();
+    await server?.stop();
+  });
+
+  const positions = (): Promise<readonly unknown[]> =>
+    inSession(driver, async (session) =>
+      (await session.run('MATCH (d:QuadmillDataset) RETURN d.version AS version')).records.map((one) => one.get(0)),
+    );
+
+  test.each(soakSeeds(1, 8))('seed %d', async (seed) => {
+    await emptyStore(driver);
+    const random = new Random(seed);
+    const place = join(directory, String(seed));
+    mkdirSync(place);
+    const space = workspace();
+    const names: PropertyGraphOptions = {
+      prefixes: random.chance(0.5) ? { ex: 'http://example.com/ns#' } : {},
+      keepLanguage: random.chance(0.5),
+    };
+    const target: GraphTarget = await boltTarget(addressOf({ endpoint: server.url, propertyGraph: names }));
+    try {
+      const formats = { one: random.pick(FORMATS), two: random.pick(FORMATS) };
+      const alone = random.chance(0.3);
+      const newMapping = (): string => textOf(mappingOf(random, viewOf(random, alone), formats, alone));
+      let mapping = newMapping();
+      let tables: Tables = { one: rowsOf(random, 3, 12), two: rowsOf(random, 3, 12) };
+      const changes = {
+        onError: 'skip' as const,
+        maxRejected: 1e9,
+        mappings: [join(place, 'mapping.ttl')],
+        workingDirectory: place,
+        ...changesOf(Object.values(formats)),
+      };
+      const files = openFiles(join(place, 'dataset'), place, USUAL_S3_ACCESS);
+      const folding = { directory: join(place, 'folding'), memoryBudgetBytes: 2 ** 20 };
+      const made: { readonly lines: string; readonly stored: StoredGraph }[] = [];
+      for (let step = 0; made.length < VERSIONS && step < VERSIONS * 5; step++) {
+        if (step > 0) tables = edited(random, tables);
+        if (step > 0 && random.chance(0.15)) mapping = newMapping();
+        for (const table of TABLES) await formats[table].write(place, table, COLUMNS, tables[table]);
+        writeFileSync(join(place, 'mapping.ttl'), mapping);
+        const plain = await linesOf(changes).catch(() => undefined);
+        if (plain === undefined || plain.length > MOST_LINES) {
+          mapping = newMapping();
+          continue;
+        }
+        const request = { ...requestOf(changes, join(place, 'spill')), runId: `run-${step}` };
+        const { version, previousVersion, manifest } = await runDataset({ files, stateDirectory: join(place, 'state') }, request, {});
+        if (version === previousVersion) continue;
+        counts.versions++;
+        counts.removed += manifest?.removed ?? 0;
+        const dataset = await Dataset.open(files);
+        const write = async (): Promise<number> => {
+          const asked = { ...space.request([]), dataset, graph: undefined, resync: undefined };
+          return (await writeDatasetTo(target, asked, listening())).statements;
+        };
+        // Some versions are taken together, and some twice.
+        if (random.chance(0.2)) continue;
+        await write();
+        if (random.chance(0.2)) {
+          await inSession(driver, (session) => session.run('MATCH (d:QuadmillDataset) SET d.version = d.version - 1'));
+          await write();
+        }
+        expect(await write()).toBe(0);
+        expect(await positions()).toEqual([BigInt(version)]);
+        let lines = '';
+        for await (const piece of dataset.graph(version, undefined, folding)) lines += piece;
+        if (lines.includes('<< ')) counts.triples++;
+        made.push({ lines, stored: await storedGraph(driver) });
+      }
+      for (const { lines, stored } of made) {
+        await emptyStore(driver);
+        await writeTo(target, space.request([space.file('graph.nq', Buffer.from(lines, 'latin1'))]), listening(SIGNAL));
+        expect(differences(stored, await storedGraph(driver))).toEqual({ extra: [], missing: [] });
+      }
+    } finally {
+      await target.close();
+      space.remove();
+    }
+  });
+
+  test('versions are of all kinds', () => {
+    expect(counts.versions).toBeGreaterThan(20);
+    expect(counts.removed).toBeGreaterThan(100);
+    expect(counts.triples).toBeGreaterThan(2);
+  });
+});
