@@ -1,0 +1,186 @@
+/**
+ * Random versions written to a store that is slow, refuses, and loses its writer: after each write it has what an empty store has to which the newest
+ * version was written, and what is not of the dataset.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Fault } from '../../../../src/core/fault.ts';
+import { diffLines } from '../../../../src/datasets/diff.ts';
+import { type EmbeddedStore, openEmbeddedStore } from '../../../../src/targets/embedded/embedded.ts';
+import { sparqlTarget } from '../../../../src/targets/sparql/sparql.ts';
+import { type GraphTarget, TargetBusy, type VersionTarget } from '../../../../src/targets/target.ts';
+import type { DatasetWriteReport, DatasetWriteRequest, WrittenDataset } from '../../../../src/write/dataset/request.ts';
+import { writeDatasetTo } from '../../../../src/write/dataset/write.ts';
+import type { WritePosition } from '../../../../src/write/request.ts';
+import { writeTo } from '../../../../src/write/write.ts';
+import { Random } from '../../../support/random.ts';
+import { storeClient } from '../../../support/service/store-client.ts';
+import { address, type Place, type Stores, startStores } from '../../targets/sparql/stores.ts';
+import { listening, type Workspace, workspace } from '../writing.ts';
+import { editedGraph, GRAPH, memoryDataset } from './memory-dataset.ts';
+
+const MANAGEMENT = '<urn:x-quadmill:datasets> .';
+const FOREIGN = '<http://e/foreign> <http://e/p0> "1" <urn:foreign> .\n';
+
+/** A store, and an empty one beside it that shows what a plain write gives. */
+export interface Bench {
+  /** Lines in one spelling, without those of positions. */
+  contents(): Promise<readonly string[]>;
+  /** What an empty store has after a plain write. */
+  expected(lines: string): Promise<readonly string[]>;
+  request(dataset: WrittenDataset, more?: Partial<DatasetWriteRequest>): Omit<DatasetWriteRequest, 'target'>;
+}
+
+/** @param place started by the caller */
+export function benchOf(place: Place): { readonly bench: Bench; open(): Promise<void>; close(): Promise<void> } {
+  let directory: string;
+  let oracle: EmbeddedStore;
+  const space: Workspace = workspace();
+  const told = async (): Promise<readonly string[]> => storeClient(oracle.endpoint).quads();
+  return {
+    bench: {
+      async contents() {
+        const lines = (await place.contents()).split('\n').filter((line) => line !== '' && !line.endsWith(MANAGEMENT));
+        await storeClient(oracle.endpoint).update('DROP ALL');
+        await storeClient(oracle.endpoint).add(`${lines.join('\n')}\n`);
+        return told();
+      },
+      async expected(lines) {
+        await storeClient(oracle.endpoint).update('DROP ALL');
+        const target = await sparqlTarget(address('embedded', oracle.endpoint));
+        await writeTo(target, space.request([space.file('expected.nq', Buffer.from(lines, 'latin1'))]), listening());
+        await target.close();
+        return told();
+      },
+      request: (dataset, more = {}) => ({ ...space.request([]), dataset, graph: undefined, resync: undefined, ...more }),
+    },
+    async open() {
+      directory = await mkdtemp(join(tmpdir(), 'quadmill-oracle-'));
+      oracle = await openEmbeddedStore(directory);
+    },
+    async close() {
+      await oracle?.close();
+      await rm(directory, { recursive: true, force: true });
+      space.remove();
+    },
+  };
+}
+
+/** Small batches, and trouble with them. @param around called before and after each change */
+export function troubled(target: GraphTarget, random: Random, around: () => void, changes: { count: number }): GraphTarget {
+  const versions = target.versions as VersionTarget;
+  const mostTaken = random.pick([3, 1000]);
+  return {
+    ...target,
+    sizes: { first: random.pick([2, 5, 30]), least: 1, most: 40, inFlight: 2 },
+    versions: {
+      ...versions,
+      async change(batch, position, dataset, signal) {
+        changes.count++;
+        if (random.chance(0.02)) throw new TargetBusy('busy', 1);
+        if (batch.added.length + batch.removed.length > mostTaken) throw new Fault('target/refused', 'too large');
+        around();
+        await versions.change(batch, position, dataset, signal);
+        around();
+        if (random.chance(0.02)) throw new TargetBusy('busy after it was done', 1);
+      },
+    },
+  };
+}
+
+/** @param places with statements whose terms are triples, if they take them */
+export function datasetSuite(places: readonly Place[], seeds: readonly number[], versions: number): void {
+  let stores: Stores;
+  beforeAll(async () => {
+    stores = await startStores(places.map(({ server }) => server));
+  }, 180_000);
+  afterAll(async () => {
+    await stores?.stop();
+  });
+
+  describe.each(
+    places.map((place) => [`${place.name}${place.missing === undefined ? '' : ` (not tested: ${place.missing})`}`, place] as const),
+  )('%s', (_, place) => {
+    const { bench, open, close } = benchOf(place);
+    beforeAll(open);
+    afterAll(close);
+    const run = place.missing === undefined ? test : test.skip;
+
+    run.each(seeds)('seed %d', (seed) => scriptOf(place, bench, new Random(seed), versions));
+  });
+}
+
+async function scriptOf(place: Place, bench: Bench, random: Random, versions: number): Promise<void> {
+  const dataset = memoryDataset();
+  const graph = random.chance(0.5) ? GRAPH : undefined;
+  const foreign = `${FOREIGN}${graph === undefined ? '' : '<http://e/foreign> <http://e/p0> "2" .\n'}`;
+  await place.reset(foreign);
+  const plain = await sparqlTarget(place.address());
+  const triples = plain.takesTripleTerms === true;
+  const expected = (): Promise<readonly string[]> =>
+    bench.expected(
+      `${foreign}${dataset
+        .of(dataset.current)
+        .map((line) => placed(line, graph))
+        .join('')}`,
+    );
+  let changes = { count: 0 };
+
+  /** Writes until it is done, however often the writer is lost. */
+  async function write(resync: boolean): Promise<DatasetWriteReport> {
+    let resume: WritePosition | undefined;
+    for (;;) {
+      const ending = new AbortController();
+      let left = random.chance(0.5) ? random.between(1, 12) : Number.POSITIVE_INFINITY;
+      const target = troubled(
+        plain,
+        random,
+        () => {
+          if (--left === 0) ending.abort(new Fault('run/cancelled', 'killed'));
+        },
+        changes,
+      );
+      const heard = listening(ending.signal);
+      const more = { graph, resync: resync ? diffLines : undefined, memoryBudgetBytes: random.pick([2 ** 16, 2 ** 24]), resume };
+      try {
+        return await writeDatasetTo(target, bench.request(dataset, more), heard);
+      } catch (error) {
+        if (!ending.signal.aborted) throw error;
+        expect(heard.rejected).toEqual([]);
+        resume = random.chance(0.5) ? heard.last?.position : undefined;
+      }
+    }
+  }
+
+  try {
+    for (let step = 0; step < versions; step++) {
+      dataset.push(editedGraph(random, dataset.of(dataset.current), triples));
+      if (random.chance(0.2)) dataset.keep(random.between(1, 3));
+      if (random.chance(0.4)) continue;
+      let resync = random.chance(0.15) && (await plain.versions?.positions(new AbortController().signal))?.length === 1;
+      if (resync && random.chance(0.7)) {
+        await place.update?.(`DELETE { GRAPH ?g { <http://e/s1> ?p ?o } } WHERE { GRAPH ?g { <http://e/s1> ?p ?o } }`);
+        if (dataset.versions.some((version) => dataset.of(version).some((line) => line.includes(`<${GRAPH}> .`))))
+          await place.update?.(`INSERT DATA { GRAPH <${GRAPH}> { <http://e/extra> <http://e/p0> "extra" } }`);
+      }
+      const report = await write(resync).catch((error: Fault) => {
+        if (error.code !== 'request/conflict' || resync) throw error;
+        resync = true;
+        return write(true);
+      });
+      expect([report.dataset, report.version, report.rejected]).toEqual(['people', dataset.current, 0]);
+      expect(await bench.contents()).toEqual(await expected());
+      changes = { count: 0 };
+      const again = await write(false);
+      expect([again.statements, again.version, again.previousVersion, changes.count]).toEqual([0, dataset.current, dataset.current, 0]);
+    }
+  } finally {
+    await plain.close();
+  }
+}
+
+/** A line as `--graph` puts it. */
+const placed = (line: string, graph: string | undefined): string =>
+  graph === undefined || /<http:\/\/e\/g\d> \.\n$/.test(line) ? line : line.replace(/\.\n$/, `<${graph}> .\n`);
