@@ -188,3 +188,39 @@ export function partitionOf(text: string, seed: number, partitions: number): num
   hash(text, seed);
   return (h2 >>> 0) % partitions;
 }
+
+const FILTER_BITS = 2 ** 23;
+
+/** A set of texts in 1 MiB. It takes some other texts for members: one of 2,000 when it has 100,000, and one of 20 when it has a million. */
+export class TextFilter {
+  readonly #bits = new Uint8Array(FILTER_BITS / 8);
+  #isEmpty = true;
+
+  get isEmpty(): boolean {
+    return this.#isEmpty;
+  }
+
+  add(text: string): void {
+    this.#isEmpty = false;
+    hash(text, FILTER_SEED);
+    this.#set(h1);
+    this.#set(h2);
+  }
+
+  has(text: string): boolean {
+    hash(text, FILTER_SEED);
+    return this.#isSet(h1) && this.#isSet(h2);
+  }
+
+  #set(word: number): void {
+    const bit = word & (FILTER_BITS - 1);
+    this.#bits[bit >>> 3] = (this.#bits[bit >>> 3] as number) | (1 << (bit & 7));
+  }
+
+  #isSet(word: number): boolean {
+    const bit = word & (FILTER_BITS - 1);
+    return (((this.#bits[bit >>> 3] as number) >>> (bit & 7)) & 1) === 1;
+  }
+}
+
+const FILTER_SEED = 0x51ed270b;

@@ -7,7 +7,7 @@
  * the hash are read, and compared line by line.
  */
 import { join } from 'node:path';
-import { h1, h2, hash } from '../core/hash.ts';
+import { TextFilter } from '../core/hash.ts';
 import { subjectAt } from '../nquads/terms.ts';
 import { ENTRY_BYTES, ENTRY_WORDS, type GraphLogReader, PARTITIONS } from './graph-log.ts';
 import { type Fold, TaggedLines } from './tagged-lines.ts';
@@ -50,7 +50,7 @@ export async function compareGraphs(
   sink: ChangeSink,
   { directory, memoryBudgetBytes, signal }: CompareOptions,
 ): Promise<void> {
-  const triples = sink.kept === undefined ? undefined : new TripleFilter();
+  const triples = sink.kept === undefined ? undefined : new TextFilter();
   const out = new Batches(sink, triples);
   for (let partition = 0; partition < PARTITIONS; partition++) {
     const bytes = ((before?.count(partition) ?? 0) + after.count(partition)) * (ENTRY_BYTES + OVERHEAD_BYTES);
@@ -65,10 +65,11 @@ export async function compareGraphs(
       else await compareEntries(new Side(before, old), new Side(after, fresh), lines, memoryBudgetBytes, out, signal);
     }
   }
+  // A filter that takes other triples for members keeps more statements than needed.
   if (triples !== undefined && !triples.isEmpty) {
     for (const text of after.text()) {
       signal?.throwIfAborted();
-      out.kept(linesOf(text).filter((line) => triples.hasOneOf(line)));
+      out.kept(linesOf(text).filter((line) => hasOneOf(line, triples)));
       if (out.full) await out.flush();
     }
   }
@@ -297,14 +298,14 @@ function linesOf(text: string): string[] {
 class Batches {
   readonly wantsWhole: boolean;
   readonly #sink: ChangeSink;
-  readonly #triples: TripleFilter | undefined;
+  readonly #triples: TextFilter | undefined;
   #added: string[] = [];
   #removed: string[] = [];
   #kept: string[] = [];
   #whole: string[] = [];
 
   /** @param triples takes those of removed statements */
-  constructor(sink: ChangeSink, triples: TripleFilter | undefined) {
+  constructor(sink: ChangeSink, triples: TextFilter | undefined) {
     this.#sink = sink;
     this.#triples = triples;
     this.wantsWhole = sink.whole !== undefined;
@@ -321,7 +322,7 @@ class Batches {
   removed(lines: readonly string[]): void {
     for (const line of lines) {
       this.#removed.push(line);
-      this.#triples?.add(line);
+      if (this.#triples !== undefined) for (const triple of triplesIn(line)) this.#triples.add(triple);
     }
   }
 
@@ -345,31 +346,12 @@ class Batches {
   }
 }
 
-const FILTER_BITS = 2 ** 23;
-const SEED = 0x51ed270b;
-
-/** A set of triples that statements have as terms. It may take others for members: then more statements are kept than needed. */
-class TripleFilter {
-  readonly #bits = new Uint8Array(FILTER_BITS / 8);
-  isEmpty = true;
-
-  add(line: string): void {
-    for (const bits of hashesIn(line)) {
-      this.isEmpty = false;
-      for (const bit of bits) this.#bits[bit >>> 3] = (this.#bits[bit >>> 3] as number) | (1 << (bit & 7));
-    }
-  }
-
-  hasOneOf(line: string): boolean {
-    for (const bits of hashesIn(line)) if (bits.every((bit) => ((this.#bits[bit >>> 3] as number) >>> (bit & 7)) & 1)) return true;
-    return false;
-  }
+/** The triples that a line has as terms. What looks like one within a literal counts as one. */
+function* triplesIn(line: string): Generator<string> {
+  for (let at = line.indexOf('<< '); at >= 0; at = line.indexOf('<< ', at + 1)) yield subjectAt(line, at);
 }
 
-/** The places of the triples in a line. What looks like a triple within a literal counts as one. */
-function* hashesIn(line: string): Generator<readonly number[]> {
-  for (let at = line.indexOf('<< '); at >= 0; at = line.indexOf('<< ', at + 1)) {
-    hash(subjectAt(line, at), SEED);
-    yield [h1 & (FILTER_BITS - 1), h2 & (FILTER_BITS - 1)];
-  }
+function hasOneOf(line: string, triples: TextFilter): boolean {
+  for (const triple of triplesIn(line)) if (triples.has(triple)) return true;
+  return false;
 }

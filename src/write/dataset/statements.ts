@@ -1,5 +1,6 @@
 /** Versions as statements of the target. The `line` of each says what is done with it. */
 import { join } from 'node:path';
+import { TextFilter } from '../../core/hash.ts';
 import { openGroups } from '../../nquads/group.ts';
 import { readStatements } from '../../nquads/read.ts';
 import { skolemiser } from '../../nquads/skolem.ts';
@@ -57,11 +58,17 @@ export class VersionStatements {
   async *changes(version: number): AsyncGenerator<readonly Statement[]> {
     const { dataset } = this.#request;
     const removedFrom = new Set<string>();
-    yield* this.#removed(version, (graph) => removedFrom.add(graph));
+    const pairs = new TextFilter();
+    yield* this.#removed(version, ({ subject, predicate, graph }) => {
+      removedFrom.add(graph);
+      pairs.add(`${subject} ${predicate}`);
+    });
     if (removedFrom.size > 0)
-      for await (const statements of this.#read(dataset.lines(version, 'kept', undefined)))
+      for await (const statements of this.#read(dataset.lines(version, 'kept', undefined), IGNORE))
         yield tagged(
-          statements.filter((one) => this.#mayBeOne(one, removedFrom)).flatMap((one) => this.#converted(one)),
+          statements
+            .filter((one) => pairs.has(`${one.subject} ${one.predicate}`) && this.#mayBeOne(one, removedFrom))
+            .flatMap((one) => this.#converted(one)),
           KEPT,
         );
     for await (const statements of this.#read(dataset.lines(version, 'added', undefined)))
@@ -80,8 +87,9 @@ export class VersionStatements {
     }
     const groups = this.#groups('subjects');
     try {
-      const add = async (lines: AsyncIterable<string>, tag: Tag): Promise<void> => {
-        for await (const statements of this.#read(lines))
+      const add = async (kind: 'added' | 'kept' | 'removed', tag: Tag): Promise<void> => {
+        const reject = kind === 'added' ? this.#conversion.reject : IGNORE;
+        for await (const statements of this.#read(dataset.lines(version, kind, undefined), reject))
           await groups.add(
             tagged(
               statements.flatMap((one) => this.#converted(one)),
@@ -89,10 +97,11 @@ export class VersionStatements {
             ),
           );
       };
-      // Of equal statements the first one counts: kept ones may be added ones as well, and one that is removed from no graph may be there in the given one.
-      await add(dataset.lines(version, 'added', undefined), ADDED);
-      await add(dataset.lines(version, 'kept', undefined), KEPT);
-      for await (const removed of this.#removed(version, () => undefined)) await groups.add(removed);
+      // Of equal statements the first one counts: kept ones may be added ones as well, one that is removed from no graph may be there in the given one,
+      // and what describes a triple stays while any statement has the triple.
+      await add('added', ADDED);
+      await add('kept', KEPT);
+      await add('removed', REMOVED);
       for (let partition = 0; partition < groups.partitions; partition++) yield* groups.partition(partition);
     } finally {
       await groups.remove();
@@ -128,7 +137,7 @@ export class VersionStatements {
    * - Stores keep the values of literals, and write `"01"^^xsd:integer` and `"1"^^xsd:integer` as one (Oxigraph, TDB2), and `"a"@en` and `"a"@EN` (Jena).
    * - A statement in no graph and one in the graph that is given for those are one.
    *
-   * Such a statement has the subject and the predicate of the removed one, so it is among the kept ones. Adding it again changes nothing else: the store has it.
+   * Such a statement has the subject and the predicate of the removed one, and is among the kept ones. Adding it again changes nothing else: the store has it.
    */
   #mayBeOne({ object, graph }: Statement, removedFrom: ReadonlySet<string>): boolean {
     if (object.startsWith('"') && !object.endsWith('"')) return true;
@@ -136,23 +145,23 @@ export class VersionStatements {
     return given !== '' && ((graph === given && removedFrom.has('')) || (graph === '' && removedFrom.has(given)));
   }
 
-  /** @param note called with the graph of each */
-  async *#removed(version: number, note: (graph: string) => void): AsyncGenerator<readonly Statement[]> {
+  /** @param note called with each before it is converted */
+  async *#removed(version: number, note: (removed: Statement) => void): AsyncGenerator<readonly Statement[]> {
     const { dataset } = this.#request;
     const describes = await this.#removesTriples(version);
     const groups = describes ? this.#groups('triples') : undefined;
     try {
-      // What describes a triple stays while any statement has the triple. Of equal statements the first one counts.
+      // What describes a triple stays while any statement has the triple: all such statements are kept ones. Of equal statements the first one counts.
       if (groups !== undefined)
-        for await (const statements of this.#read(this.#graphLines(version)))
+        for await (const statements of this.#read(dataset.lines(version, 'kept', undefined), IGNORE))
           await groups.add(
             tagged(
               statements.flatMap((one) => this.#converted(one).slice(0, -1)),
               KEPT,
             ),
           );
-      for await (const statements of this.#read(dataset.lines(version, 'removed', undefined), () => undefined)) {
-        for (const { graph } of statements) note(graph);
+      for await (const statements of this.#read(dataset.lines(version, 'removed', undefined), IGNORE)) {
+        statements.forEach(note);
         const written = statements.map((one) => this.#converted(one));
         await groups?.add(
           tagged(
@@ -209,6 +218,9 @@ export class VersionStatements {
     return this.#written(statement.graph === '' && graph !== '' ? { ...statement, graph } : statement);
   }
 }
+
+/** A statement that is not in the store was rejected when it was added. */
+const IGNORE = (): void => undefined;
 
 const tagged = (statements: readonly Statement[], tag: Tag): readonly Statement[] => statements.map((one) => ({ ...one, line: tag }));
 

@@ -1,6 +1,6 @@
 /** Hashes: texts that differ in few places, wherever these are, have different hashes. */
 import { describe, expect, test } from '@jest/globals';
-import { h1, h2, h3, h4, hash, hashPair } from '../../../src/core/hash.ts';
+import { h1, h2, h3, h4, hash, hashPair, TextFilter } from '../../../src/core/hash.ts';
 
 const SEED = 0x2f6b1c05;
 
@@ -61,4 +61,17 @@ test('the parts of a pair are told apart', () => {
     seen.add(`${h1} ${h2} ${h3} ${h4}`);
   }
   expect(seen.size).toBe(5);
+});
+
+test('a filter has what was added, and hardly anything else', () => {
+  const filter = new TextFilter();
+  expect(filter.isEmpty).toBe(true);
+  for (let i = 0; i < 100_000; i++) filter.add(`<http://example.org/${i}>`);
+  expect(filter.isEmpty).toBe(false);
+  let others = 0;
+  for (let i = 0; i < 100_000; i++) {
+    if (!filter.has(`<http://example.org/${i}>`)) throw new Error(`${i} is missing`);
+    if (filter.has(`<http://example.org/x${i}>`)) others++;
+  }
+  expect(others).toBeLessThan(200);
 });

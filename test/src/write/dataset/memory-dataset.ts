@@ -1,4 +1,5 @@
 /** A dataset in memory, and random versions of it with statements that stores may take for one. */
+import { subjectAt } from '../../../../src/nquads/terms.ts';
 import type { WrittenDataset } from '../../../../src/write/dataset/request.ts';
 import type { Random } from '../../../support/random.ts';
 
@@ -13,10 +14,10 @@ export interface MemoryDataset extends WrittenDataset {
   current: number;
 }
 
-const keyOf = (line: string): string => {
-  const end = line.startsWith('<< ') ? line.indexOf(' >> ') + 3 : line.indexOf(' ');
-  return line.slice(0, line.indexOf(' ', end + 1));
-};
+const subjectOf = (line: string): string => subjectAt(line, 0);
+
+/** Triples that are terms, here never of each other. */
+const triplesIn = (line: string): readonly string[] => line.match(/<< .*? >>/g) ?? [];
 
 export function memoryDataset(id = '00000000-0000-4000-8000-000000000001', name = 'people'): MemoryDataset {
   const graphs: (readonly string[])[] = [[]];
@@ -27,9 +28,13 @@ export function memoryDataset(id = '00000000-0000-4000-8000-000000000001', name 
   const linesOf = (version: number, kind: 'added' | 'removed' | 'kept' | 'base'): readonly string[] => {
     const [old, fresh] = [graphs[version - 1] as readonly string[], graphs[version] as readonly string[]];
     const removed = minus(old, fresh);
-    const touched = new Set(removed.map(keyOf));
+    const touched = new Set(removed.map(subjectOf));
+    const triples = new Set(removed.flatMap(triplesIn));
     if (kind === 'base') return fresh;
-    return kind === 'added' ? minus(fresh, old) : kind === 'removed' ? removed : fresh.filter((line) => touched.has(keyOf(line)));
+    if (kind === 'removed') return removed;
+    if (kind === 'added') return minus(fresh, old);
+    const isKept = (line: string): boolean => touched.has(subjectOf(line)) || triplesIn(line).some((triple) => triples.has(triple));
+    return fresh.filter(isKept);
   };
   const made: MemoryDataset = {
     description: { id, name },
