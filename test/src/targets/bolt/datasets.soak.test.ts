@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Driver } from 'neo4j-driver';
+import { Fault } from '../../../../src/core/fault.ts';
 import { Dataset } from '../../../../src/datasets/dataset.ts';
 import { openFiles } from '../../../../src/datasets/files.ts';
 import { runDataset } from '../../../../src/datasets/run.ts';
 import type { PropertyGraphOptions } from '../../../../src/property-graph/names.ts';
 import { USUAL_S3_ACCESS } from '../../../../src/storage/s3-access.ts';
 import { boltTarget } from '../../../../src/targets/bolt/bolt.ts';
-import type { GraphTarget } from '../../../../src/targets/target.ts';
+import { type GraphTarget, TargetBusy, type VersionTarget } from '../../../../src/targets/target.ts';
+import type { DatasetWriteReport, DatasetWriteRequest } from '../../../../src/write/dataset/request.ts';
 import { writeDatasetTo } from '../../../../src/write/dataset/write.ts';
 import { writeTo } from '../../../../src/write/write.ts';
 import { missingNeo4j, NEO4J_LOGIN, type Neo4jServer, startNeo4j } from '../../../servers/stores/neo4j.ts';
@@ -19,6 +21,8 @@ import { edited } from '../../datasets/versions-suite.ts';
 import { mappingOf, textOf, viewOf } from '../../run/random/combined/mapping.ts';
 import { linesOf, requestOf } from '../../run/random/engine.ts';
 import { COLUMNS, changesOf, FORMATS, rowsOf, TABLES, type Tables } from '../../run/random/formats.ts';
+import { editedGraph, GRAPH, memoryDataset } from '../../write/dataset/memory-dataset.ts';
+import { placed } from '../../write/dataset/suite.ts';
 import { listening, workspace } from '../../write/writing.ts';
 import { differences, emptyStore, inSession, openDriver, type StoredGraph, storedGraph } from './oracle.ts';
 import { addressOf, SIGNAL } from './trouble.ts';
@@ -93,10 +97,8 @@ const missing = await missingNeo4j();
         counts.versions++;
         counts.removed += manifest?.removed ?? 0;
         const dataset = await Dataset.open(files);
-        const write = async (): Promise<number> => {
-          const asked = { ...space.request([]), dataset, graph: undefined, resync: undefined };
-          return (await writeDatasetTo(target, asked, listening())).statements;
-        };
+        const write = (): Promise<DatasetWriteReport> =>
+          insist(target, { ...space.request([]), dataset, graph: undefined, resync: undefined }, random);
         // Some versions are taken together, and some twice.
         if (random.chance(0.2)) continue;
         await write();
@@ -104,7 +106,7 @@ const missing = await missingNeo4j();
           await inSession(driver, (session) => session.run('MATCH (d:QuadmillDataset) SET d.version = d.version - 1'));
           await write();
         }
-        expect(await write()).toBe(0);
+        expect((await write()).statements).toBe(0);
         expect(await positions()).toEqual([BigInt(version)]);
         let lines = '';
         for await (const piece of dataset.graph(version, undefined, folding)) lines += piece;
@@ -122,9 +124,65 @@ const missing = await missingNeo4j();
     }
   });
 
+  test.each(soakSeeds(1, 8))('statements that one value stands for, with a graph of the dataset (seed %d)', async (seed) => {
+    await emptyStore(driver);
+    const random = new Random(seed);
+    const space = workspace();
+    const names: PropertyGraphOptions = { prefixes: {}, keepLanguage: random.chance(0.5) };
+    const target = await boltTarget(addressOf({ endpoint: server.url, propertyGraph: names }));
+    try {
+      const dataset = memoryDataset();
+      const graph = random.chance(0.5) ? GRAPH : undefined;
+      const stored: StoredGraph[] = [];
+      while (dataset.current < VERSIONS) {
+        dataset.push(editedGraph(random, dataset.of(dataset.current), true));
+        const { rejected } = await insist(target, { ...space.request([]), dataset, graph, resync: undefined }, random);
+        expect(rejected).toBe(0);
+        expect(await positions()).toEqual([BigInt(dataset.current)]);
+        stored.push(await storedGraph(driver));
+      }
+      for (const version of dataset.versions) {
+        await emptyStore(driver);
+        const lines = dataset.of(version).map((line) => placed(line, graph));
+        await writeTo(target, space.request([space.file('graph.nq', Buffer.from(lines.join(''), 'latin1'))]), listening(SIGNAL));
+        expect(differences(stored[version - 1] as StoredGraph, await storedGraph(driver))).toEqual({ extra: [], missing: [] });
+      }
+    } finally {
+      await target.close();
+      space.remove();
+    }
+  });
+
   test('versions are of all kinds', () => {
     expect(counts.versions).toBeGreaterThan(20);
     expect(counts.removed).toBeGreaterThan(100);
     expect(counts.triples).toBeGreaterThan(2);
   });
 });
+
+/** Writes in batches of any size until it is done, however often the writer is lost. */
+async function insist(target: GraphTarget, request: Omit<DatasetWriteRequest, 'target'>, random: Random): Promise<DatasetWriteReport> {
+  const first = random.pick([2, 10, 1000]);
+  const { versions } = target as GraphTarget & { readonly versions: VersionTarget };
+  for (;;) {
+    const ending = new AbortController();
+    let left = random.chance(0.4) ? random.between(1, 10) : Number.POSITIVE_INFINITY;
+    const step = (): void => {
+      if (--left === 0) ending.abort(new Fault('run/cancelled', 'killed'));
+    };
+    const change: VersionTarget['change'] = async (...asked) => {
+      if (random.chance(0.03)) throw new TargetBusy('busy', 1);
+      step();
+      await versions.change(...asked);
+      step();
+      if (random.chance(0.03)) throw new TargetBusy('busy after it was done', 1);
+    };
+    const heard = listening(ending.signal);
+    const small: GraphTarget = { ...target, sizes: { first, least: 1, most: 1000, inFlight: 2 }, versions: { ...versions, change } };
+    try {
+      return await writeDatasetTo(small, request, heard);
+    } catch (error) {
+      if (!ending.signal.aborted) throw error;
+    }
+  }
+}

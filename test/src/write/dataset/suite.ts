@@ -182,5 +182,5 @@ async function scriptOf(place: Place, bench: Bench, random: Random, versions: nu
 }
 
 /** A line as `--graph` puts it. */
-const placed = (line: string, graph: string | undefined): string =>
+export const placed = (line: string, graph: string | undefined): string =>
   graph === undefined || /<http:\/\/e\/g\d> \.\n$/.test(line) ? line : line.replace(/\.\n$/, `<${graph}> .\n`);
