@@ -20,8 +20,8 @@ export function versionsOver(
   check: (statements: readonly Statement[]) => void,
   isTaken: (statement: Statement) => boolean,
 ): VersionTarget {
-  const prefixes = Object.entries(options.prefixes).sort(([a], [b]) => (a < b ? -1 : 1));
-  const suffix = ` ${JSON.stringify([options.keepLanguage, prefixes])}`;
+  const prefixes = Object.entries(options.prefixes).map(([prefix, namespace]) => `${prefix}=${namespace}`);
+  const suffix = `, KEEP_LANGUAGE ${options.keepLanguage}, PROPERTY_GRAPH_PREFIXES ${prefixes.sort().join(' ') || 'none'}`;
   return {
     takesKept: true,
     async positions(signal) {
