@@ -37,6 +37,9 @@ export function newProperties({ iri, properties, graphs }: NodeElement): Readonl
   return all;
 }
 
+/** undefined: it has no such property. One may be called `constructor`. */
+const valueOf = ({ properties }: StoredNode, name: string): unknown => (Object.hasOwn(properties, name) ? properties[name] : undefined);
+
 /** The graphs that describe a stored node. A node with neither `graph` nor anything else is in no graph. */
 function storedGraphs({ properties, labels, linked }: StoredNode): readonly string[] {
   const graph = properties[GRAPH];
@@ -62,9 +65,9 @@ export const emptyNode = (iri: string): NodeElement => ({ iri, labels: [], prope
  */
 export function changeIn(stored: StoredNode, node: NodeElement, gone: NodeElement): NodeChange {
   const changes: Record<string, unknown> = {};
-  for (const name of gone.properties.keys()) if (stored.properties[name] !== undefined && !node.properties.has(name)) changes[name] = null;
+  for (const name of gone.properties.keys()) if (valueOf(stored, name) !== undefined && !node.properties.has(name)) changes[name] = null;
   for (const [name, property] of node.properties) {
-    const known = stored.properties[name];
+    const known = valueOf(stored, name);
     const wanted = known === undefined || gone.properties.has(name) ? property : combine([...fromBolt(known), ...valuesOf(property)]);
     if (known === undefined || !isSame(wanted, known)) changes[name] = toBolt(wanted);
   }
@@ -124,7 +127,7 @@ function isNamed(property: string, names: ReadonlySet<string>): boolean {
 
 function setAll(changes: Record<string, unknown>, stored: StoredNode, node: NodeElement): void {
   for (const [name, property] of node.properties) {
-    const known = stored.properties[name];
+    const known = valueOf(stored, name);
     if (known === undefined || !isSame(property, known)) changes[name] = toBolt(property);
   }
 }

@@ -16,7 +16,7 @@ const XSD = 'http://www.w3.org/2001/XMLSchema#';
 const [G, H] = ['<http://example.org/g>', '<http://example.org/h>'];
 const SUBJECTS = Array.from({ length: 5 }, (_, i) => `<http://example.org/s${i}>`);
 /** Different predicates and classes have one name, and different literals one value. */
-const PREDICATES = ['<http://a.org/p>', '<http://b.org/p>', '<http://a.org/q>', '<http://a.org/p@en>'];
+const PREDICATES = ['<http://a.org/p>', '<http://b.org/p>', '<http://a.org/q>', '<http://a.org/p@en>', '<http://a.org/constructor>'];
 const CLASSES = ['<http://a.org/C>', '<http://b.org/C>', '<http://a.org/D>'];
 const LITERALS = [
   ...['"1"', '"one"', '"one"@en', '"one"@fr', '""@en'],
