@@ -54,6 +54,8 @@ const missing = await missingNeo4j();
       (await session.run('MATCH (d:QuadmillDataset) RETURN d.version AS version')).records.map((one) => one.get(0)),
     );
 
+  const emptyExceptPositions = (): Promise<unknown> => inSession(driver, (session) => session.run('MATCH (n:Resource) DETACH DELETE n'));
+
   test.each(soakSeeds(1, 8))('seed %d', async (seed) => {
     await emptyStore(driver);
     const random = new Random(seed);
@@ -147,6 +149,37 @@ const missing = await missingNeo4j();
         await writeTo(target, space.request([space.file('graph.nq', Buffer.from(lines.join(''), 'latin1'))]), listening(SIGNAL));
         expect(differences(stored[version - 1] as StoredGraph, await storedGraph(driver))).toEqual({ extra: [], missing: [] });
       }
+    } finally {
+      await target.close();
+      space.remove();
+    }
+  });
+
+  test('a statement that is refused is refused once, and is not missed when it goes', async () => {
+    await emptyStore(driver);
+    const space = workspace();
+    const target = await boltTarget(addressOf({ endpoint: server.url }));
+    const [a, p, long] = ['<http://e/a>', '<http://e/p>', `<http://e/${'x'.repeat(8_200)}>`];
+    try {
+      const dataset = memoryDataset();
+      const rejected: number[] = [];
+      for (const lines of [
+        [`${a} ${p} "1" .\n`, `${a} ${p} ${long} .\n`, `${long} ${p} ${a} .\n`],
+        [`${a} ${p} "2" .\n`, `${a} ${p} ${long} .\n`, `${long} ${p} "3" .\n`],
+        [`${a} ${p} "2" .\n`, `<http://e/b> ${p} ${a} .\n`],
+        [`<http://e/b> ${p} ${a} .\n`],
+        [],
+      ]) {
+        dataset.push(lines);
+        rejected.push(
+          (await writeDatasetTo(target, { ...space.request([]), dataset, graph: undefined, resync: undefined }, listening())).rejected,
+        );
+        const stored = await storedGraph(driver);
+        await emptyExceptPositions();
+        await writeTo(target, space.request([space.file('graph.nq', lines.join(''))]), listening());
+        expect(differences(stored, await storedGraph(driver))).toEqual({ extra: [], missing: [] });
+      }
+      expect(rejected).toEqual([2, 1, 0, 0, 0]);
     } finally {
       await target.close();
       space.remove();
