@@ -29,6 +29,7 @@ import { addressOf, SIGNAL } from './trouble.ts';
 
 const VERSIONS = 20;
 const MOST_LINES = 1000;
+const SEEDS = soakSeeds(1, 8);
 const missing = await missingNeo4j();
 
 (missing === undefined ? describe : describe.skip)(`Neo4j${missing === undefined ? '' : ` (not tested: ${missing})`}`, () => {
@@ -56,7 +57,7 @@ const missing = await missingNeo4j();
 
   const emptyExceptPositions = (): Promise<unknown> => inSession(driver, (session) => session.run('MATCH (n:Resource) DETACH DELETE n'));
 
-  test.each(soakSeeds(1, 8))('seed %d', async (seed) => {
+  test.each(SEEDS)('seed %d', async (seed) => {
     await emptyStore(driver);
     const random = new Random(seed);
     const place = join(directory, String(seed));
@@ -126,7 +127,7 @@ const missing = await missingNeo4j();
     }
   });
 
-  test.each(soakSeeds(1, 8))('statements that one value stands for, with a graph of the dataset (seed %d)', async (seed) => {
+  test.each(SEEDS)('statements that one value stands for, with a graph of the dataset (seed %d)', async (seed) => {
     await emptyStore(driver);
     const random = new Random(seed);
     const space = workspace();
@@ -187,6 +188,7 @@ const missing = await missingNeo4j();
   });
 
   test('versions are of all kinds', () => {
+    if (SEEDS.length < 8) return;
     expect(counts.versions).toBeGreaterThan(20);
     expect(counts.removed).toBeGreaterThan(100);
     expect(counts.triples).toBeGreaterThan(2);
