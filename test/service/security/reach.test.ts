@@ -53,7 +53,7 @@ beforeAll(async () => {
     await writeFile(at(`data/inputs/${name}.ttl`), BESIDE + API.replace('URL', url));
   for (const product of ['postgresql', 'mysql'])
     await writeFile(at(`data/inputs/${product}.ttl`), BESIDE + DATABASE.replace('URL', `jdbc:${product}://127.0.0.1:${port}/shop`));
-  await writeFile(at('data/inputs/oracle.ttl'), BESIDE + DATABASE.replace('URL', oracleAt('93.184.216.34', '127.0.0.1')));
+  await writeFile(at('data/inputs/oracle.ttl'), BESIDE + DATABASE.replace('URL', oracleAt('127.0.0.1')));
   service = await startService({
     cwd: directory.path,
     env: { HOST: '0.0.0.0', DATA_DIR: at('data'), API_TOKENS: 'operator:o-long-secret', RUN_ATTEMPTS: '1' },
@@ -70,7 +70,7 @@ const map = (inputFileURL: string, mapping = at('data/inputs/people.ttl')): Prom
   postJson(url('/semi-structured-transformer/process'), { inputFileURL, mappingURL: mapping }, bearer);
 const oracleAt = (...hosts: readonly string[]): string => {
   const addresses = hosts.map((host) => `(ADDRESS=(PROTOCOL=TCP)(HOST=${host})(PORT=${port}))`);
-  return `jdbc:oracle:thin:@(DESCRIPTION=(LOAD_BALANCE=ON)${addresses.join('')}(CONNECT_DATA=(SERVICE_NAME=db)))`;
+  return `jdbc:oracle:thin:@(DESCRIPTION=${addresses.join('')}(CONNECT_DATA=(SERVICE_NAME=db)))`;
 };
 /** A mapping that reads the people of the request, and something else that it names itself. */
 const mapBeside = (mapping: string): Promise<Answer> =>
@@ -115,12 +115,18 @@ test.each<[string, () => Promise<Answer>]>([
   ['a database on this machine, by its name', () => connect(`jdbc:mysql://localhost:${port}/shop`)],
   ['a query to a database on this machine', () => query(`jdbc:mariadb://127.0.0.1:${port}/shop`)],
   ['an Oracle database on this machine', () => connect(`jdbc:oracle:thin:@//127.0.0.1:${port}/db`)],
-  ['an Oracle database on this machine, behind another address', () => connect(oracleAt('93.184.216.34', '127.0.0.1'))],
-  ['an Oracle database on this machine, by a second name', () => query(oracleAt('93.184.216.34', 'localhost'))],
+  ['an Oracle database on this machine, in a description', () => connect(oracleAt('127.0.0.1'))],
+  ['an Oracle database on this machine, in a description by its name', () => query(oracleAt('localhost'))],
   ['a database file', () => connect(`jdbc:sqlite:${at('people.csv')}`)],
 ])('%s: 403', async (_, request) => {
   const answer = await request();
   expect([answer.status, JSON.stringify(answer.body)]).toEqual([403, expect.stringMatching(/ALLOWED_|never read/)]);
+  expect(hits).toBe(0);
+});
+
+test('an Oracle description that has an address on this machine behind another one is refused as a whole', async () => {
+  for (const answer of [await connect(oracleAt('93.184.216.34', '127.0.0.1')), await query(oracleAt('93.184.216.34', 'localhost'))])
+    expect([answer.status, JSON.stringify(answer.body)]).toEqual([400, expect.stringContaining('The JDBC URL is not well-formed')]);
   expect(hits).toBe(0);
 });
 
