@@ -36,17 +36,28 @@ export function insertData(statements: readonly Statement[], product: SparqlProd
 }
 
 /**
- * The removal of statements that have no blank nodes, in the form of `insertData`.
+ * The removal of statements that have no blank nodes, in the form of `insertData`. Where the default graph is `nil`, DELETE DATA cannot name it (RDF4J
+ * 4.1.3 removes nothing), but a template without variables can.
  *
  * @throws Fault target/refused — not expressible in SPARQL
  */
 export function deleteData(statements: readonly Statement[], product: SparqlProduct): string {
   const { defaultGraph } = product;
-  const nameOf = (own: string): string => (own === '' && defaultGraph.kind !== 'own' ? `<${defaultGraph.iri}>` : graphName(own, product));
-  const operations = dataOperations(statements, product, (from, to) => {
-    return `DELETE DATA {\n${quadData(statements, from, to, product, new Map(), nameOf)}}`;
-  });
-  return operations.join(' ;\n');
+  const labels = new Map<string, string>();
+  const operationsOf = (of: readonly Statement[], start: string, end: string, nameOf: (graph: string) => string): readonly string[] =>
+    dataOperations(of, product, (from, to) => `${start} {\n${quadData(of, from, to, product, labels, nameOf)}}${end}`);
+  const named = (own: string): string => graphName(own, product);
+  if (defaultGraph.kind !== 'nil') return operationsOf(statements, 'DELETE DATA', '', named).join(' ;\n');
+  const isUnnamed = ({ graph }: Statement): boolean => graph === '';
+  return [
+    ...operationsOf(
+      statements.filter((one) => !isUnnamed(one)),
+      'DELETE DATA',
+      '',
+      named,
+    ),
+    ...operationsOf(statements.filter(isUnnamed), 'DELETE', ' WHERE {}', () => `<${defaultGraph.iri}>`),
+  ].join(' ;\n');
 }
 
 function dataOperations(

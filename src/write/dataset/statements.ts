@@ -1,6 +1,8 @@
 /** Versions as statements of the target. The `line` of each says what is done with it. */
 import { join } from 'node:path';
 import { TextFilter } from '../../core/hash.ts';
+import { Fault } from '../../core/fault.ts';
+import { detach } from '../../core/text.ts';
 import { openGroups } from '../../nquads/group.ts';
 import { readStatements } from '../../nquads/read.ts';
 import { skolemiser } from '../../nquads/skolem.ts';
@@ -113,14 +115,29 @@ export class VersionStatements {
     for await (const statements of this.graph(version)) yield textOf(statements);
   }
 
-  /** The graphs in which any of the versions has a statement, as terms. */
+  /**
+   * The graphs in which any of the versions that are there has a statement, or had one before, as terms.
+   *
+   * @throws Fault limit/exceeded — their names do not fit into memory
+   */
   async graphNames(): Promise<ReadonlySet<string>> {
-    const { dataset } = this.#request;
+    const { dataset, memoryBudgetBytes } = this.#request;
     const names = new Set<string>();
+    let bytes = 0;
+    const note = async (lines: AsyncIterable<string>): Promise<void> => {
+      for await (const statements of this.#read(lines, () => undefined)) {
+        for (const { graph } of statements) {
+          const name = graph === '' ? this.#conversion.graph : graph;
+          if (names.has(name)) continue;
+          names.add(detach(name));
+          bytes += name.length + NAME_BYTES;
+        }
+        if (bytes > memoryBudgetBytes / 4) throw tooManyGraphs(names.size);
+      }
+    };
     for (const [at, version] of dataset.versions.entries()) {
-      const lines = at === 0 ? this.#graphLines(version) : dataset.lines(version, 'added', undefined);
-      for await (const statements of this.#read(lines))
-        for (const { graph } of statements) names.add(graph === '' ? this.#conversion.graph : graph);
+      if (at === 0) await note(this.#graphLines(version));
+      await note(dataset.lines(version, at === 0 ? 'removed' : 'added', undefined));
     }
     return names;
   }
@@ -221,6 +238,14 @@ export class VersionStatements {
 
 /** A statement that is not in the store was rejected when it was added. */
 const IGNORE = (): void => undefined;
+/** Of a name in a set, beside its text. */
+const NAME_BYTES = 64;
+
+const tooManyGraphs = (count: number): Fault =>
+  new Fault('limit/exceeded', `The dataset has more than ${count} graphs, whose names do not fit into the memory of a write`, {
+    limit: 'THREAD_MEMORY_MB',
+    hint: 'Give the write more memory',
+  });
 
 const tagged = (statements: readonly Statement[], tag: Tag): readonly Statement[] => statements.map((one) => ({ ...one, line: tag }));
 

@@ -24,6 +24,8 @@ import { editedGraph, GRAPH, memoryDataset } from './memory-dataset.ts';
 const MANAGEMENT = '<urn:x-quadmill:datasets> .';
 const FOREIGN = '<http://e/foreign> <http://e/p0> "1" <urn:foreign> .\n';
 
+const IN_ALL_GRAPHS = ['', '<http://e/g1> ', '<http://e/g2> '].map((graph) => `<http://e/s0> <http://e/p0> "a" ${graph}.\n`);
+
 /** A store, and an empty one beside it that shows what a plain write gives. */
 export interface Bench {
   /** Lines in one spelling, without those of positions. */
@@ -156,8 +158,11 @@ async function scriptOf(place: Place, bench: Bench, random: Random, versions: nu
 
   try {
     for (let step = 0; step < versions; step++) {
-      dataset.push(editedGraph(random, dataset.of(dataset.current), triples));
-      if (random.chance(0.2)) dataset.keep(random.between(1, 3));
+      const edited = editedGraph(random, dataset.of(dataset.current), triples);
+      // A comparison looks at the graphs of the versions that are there.
+      const folds = random.chance(0.2);
+      dataset.push(folds ? [...new Set([...edited, ...IN_ALL_GRAPHS])] : edited);
+      if (folds) dataset.keep(random.between(1, 3));
       if (random.chance(0.4)) continue;
       let resync = random.chance(0.15) && (await plain.versions?.positions(new AbortController().signal))?.length === 1;
       if (resync && random.chance(0.7)) {
