@@ -41,8 +41,15 @@ const WAYS: readonly Partial<Changes>[] = [
   { threads: 3, threadBytes: 200, keyBytes: 0, memoryBudgetBytes: 0 },
 ];
 
-/** @param versions of each dataset */
-export function datasetsOfVersions(seeds: readonly number[], versions: number): void {
+/**
+ * @param versions of each dataset
+ * @param follow for each seed: what is done with the dataset after a version
+ */
+export function datasetsOfVersions(
+  seeds: readonly number[],
+  versions: number,
+  follow?: (seed: number) => (dataset: Dataset) => Promise<void>,
+): void {
   describe('versions of datasets', () => {
     let directory: string;
     let databases: Databases;
@@ -59,6 +66,7 @@ export function datasetsOfVersions(seeds: readonly number[], versions: number): 
 
     test.each(seeds)('seed %d', async (seed) => {
       const random = new Random(seed);
+      const followed = follow?.(seed);
       const place = join(directory, String(seed));
       mkdirSync(place);
       const database = databases.formats[seed % databases.formats.length];
@@ -134,6 +142,7 @@ export function datasetsOfVersions(seeds: readonly number[], versions: number): 
         const [netAdded, netRemoved] = await changedIn(dataset, since, outputs, folding);
         expectChanges(graphs[since] as readonly string[], graph, netAdded, netRemoved);
         last = made.version;
+        await followed?.(dataset);
       }
       if (last > 2) {
         const { base } = await removeVersions({ files, stateDirectory: join(place, 'dataset', 'state') }, 2, folding);
@@ -217,7 +226,7 @@ export function edited(random: Random, tables: Tables): Tables {
   return { one: edit(tables.one), two: edit(tables.two) };
 }
 
-async function textsOf(pieces: AsyncIterable<string>): Promise<string> {
+export async function textsOf(pieces: AsyncIterable<string>): Promise<string> {
   let text = '';
   for await (const piece of pieces) text += piece;
   return text;
