@@ -1,12 +1,13 @@
 /** Versions as statements of the target. The `line` of each says what is done with it. */
 import { join } from 'node:path';
-import { TextFilter } from '../../core/hash.ts';
 import { Fault } from '../../core/fault.ts';
+import { TextFilter } from '../../core/hash.ts';
 import { detach } from '../../core/text.ts';
 import { openGroups } from '../../nquads/group.ts';
 import { readStatements } from '../../nquads/read.ts';
 import { skolemiser } from '../../nquads/skolem.ts';
 import type { RejectedStatement, Statement } from '../../nquads/statement.ts';
+import { isTriple } from '../../nquads/terms.ts';
 import type { VersionBatch } from '../../targets/target.ts';
 import { type TripleSupport, writtenAs } from '../inputs.ts';
 import type { DatasetWriteRequest } from './request.ts';
@@ -151,13 +152,13 @@ export class VersionStatements {
   /**
    * Statements that stay may be the same as a removed one in the store, and then went with it.
    *
-   * - Stores keep the values of literals, and write `"01"^^xsd:integer` and `"1"^^xsd:integer` as one (Oxigraph, TDB2), and `"a"@en` and `"a"@EN` (Jena).
+   * - Stores keep the values of literals, and write `"01"^^xsd:integer` and `"1"^^xsd:integer` as one (Oxigraph, TDB2), and `"a"@en` and `"a"@EN` (Jena): also within triples.
    * - A statement in no graph and one in the graph that is given for those are one.
    *
    * Such a statement has the subject and the predicate of the removed one, and is among the kept ones. Adding it again changes nothing else: the store has it.
    */
   #mayBeOne({ object, graph }: Statement, removedFrom: ReadonlySet<string>): boolean {
-    if (object.startsWith('"') && !object.endsWith('"')) return true;
+    if ((object.startsWith('"') && !object.endsWith('"')) || isTriple(object)) return true;
     const given = this.#conversion.graph;
     return given !== '' && ((graph === given && removedFrom.has('')) || (graph === '' && removedFrom.has(given)));
   }
@@ -191,8 +192,9 @@ export class VersionStatements {
           REMOVED,
         );
       }
-      for (let partition = 0; groups !== undefined && partition < groups.partitions; partition++)
+      for (let partition = 0; groups !== undefined && partition < groups.partitions; partition++) {
         for await (const statements of groups.partition(partition)) yield statements.filter(({ line }) => line === REMOVED);
+      }
     } finally {
       await groups?.remove();
     }

@@ -75,7 +75,7 @@ function lineOf(random: Random, triples: boolean): string {
       () => random.pick([subject, subject, blank])(),
     ])();
   const quoted = (): string =>
-    `<< <http://e/s0> <http://e/p0> ${random.pick(['"a"', '<http://e/s1>', '_:q0123456789abcdef0123456789abcdefr0'])} >>`;
+    `<< <http://e/s0> <http://e/p0> ${random.pick(['"a"', `"1"^^${INTEGER}`, `"01"^^${INTEGER}`, '<http://e/s1>', '_:q0123456789abcdef0123456789abcdefr0'])} >>`;
   const first = triples && random.chance(0.2) ? quoted() : random.pick([subject, subject, subject, blank])();
   const last = triples && random.chance(0.1) ? quoted() : object();
   return `${first} ${predicate()} ${last} ${random.pick(['', '', `<${GRAPH}> `, '<http://e/g2> '])}.\n`;
