@@ -12,7 +12,6 @@ import type { RunHooks, RunReport, RunRequest } from '../run/request.ts';
 import { executeRun } from '../run/run.ts';
 import { openFileSink } from '../sinks/file.ts';
 import type { PartFile, QuadSink } from '../sinks/sink.ts';
-import { makeDirectory } from '../storage/local/directory.ts';
 import { lockDirectory } from '../storage/local/directory-lock.ts';
 import { probeInput } from '../storage/open.ts';
 import type { Folding } from './changes.ts';
@@ -93,7 +92,6 @@ export async function runDataset(
 
 /** @throws Fault service/unavailable — another process writes the dataset */
 export async function lockDataset({ stateDirectory, files }: DatasetPlace): Promise<{ release(): Promise<void> }> {
-  makeDirectory(stateDirectory, 0o700);
   return lockDirectory(stateDirectory, { what: 'state', hint: `Another run writes the dataset ${files.url}: wait until it has ended` });
 }
 

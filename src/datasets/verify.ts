@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '../core/fault.ts';
-import type { DatabaseAccess, RunHooks, RunRequest } from '../run/request.ts';
+import { type DatabaseAccess, type RunHooks, type RunRequest, STANDARD_INPUT } from '../run/request.ts';
 import { executeRun } from '../run/run.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import type { Folding } from './changes.ts';
@@ -49,6 +49,8 @@ export async function verifyDataset(
   ];
   try {
     const { run, statements, targets = {} } = await dataset.manifest(dataset.current);
+    if (run.inputs.some(({ url }) => url === STANDARD_INPUT))
+      throw new Fault('request/invalid', `Version ${dataset.current} was made of standard input, which cannot be read again`);
     const { jdbcUrl, user, ...rest } = run;
     const login = database ?? (jdbcUrl === undefined ? undefined : { jdbcUrl, user });
     const whole: RunRequest = { ...request, ...rest, database: login, dataset: dataset.description.id, distinct: false };
