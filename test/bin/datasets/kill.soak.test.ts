@@ -50,6 +50,8 @@ test(`${KILLS} kills`, async () => {
   };
   for (let id = 0; id < ROWS; id++) rows.set(id, 0);
   let version = 0;
+  /** Of a run that is not killed. */
+  let milliseconds = 250;
   const ends = { before: 0, after: 0 };
   for (let kill = 0; kill < KILLS; kill++) {
     write();
@@ -57,7 +59,7 @@ test(`${KILLS} kills`, async () => {
     const ended = new Promise((resolve) => run.once('exit', resolve));
     // Half of them in the short time in which files are compared and published.
     if (random.chance(0.5)) while (!existsSync(join(directory, 'd', 'state', 'temporary')) && run.exitCode === null) await sleep(1);
-    await Promise.race([sleep(random.between(0, 250)), ended]);
+    await Promise.race([sleep(random.between(0, Math.ceil(milliseconds * 1.2))), ended]);
     run.kill('SIGKILL');
     await ended;
     // Whatever is there can be read, and is one of the two.
@@ -66,7 +68,9 @@ test(`${KILLS} kills`, async () => {
       expect([version, version + 1]).toContain(log.length);
       ends[log.length === version ? 'before' : 'after']++;
     }
+    const started = performance.now();
     quadmill('run', 'm.ttl', '--dataset', 'd', '-o', 'whole.nq');
+    milliseconds = performance.now() - started;
     quadmill('run', 'm.ttl', '-o', 'plain.nq');
     const plain = sorted(readFileSync(join(directory, 'plain.nq'), 'utf8'));
     expect(sorted(readFileSync(join(directory, 'whole.nq'), 'utf8'))).toBe(plain);
