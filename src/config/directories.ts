@@ -1,5 +1,5 @@
 /** Default directories. */
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isObjectUrl, objectUrlIn } from '../storage/url.ts';
 import type { Snapshot } from './options/options.ts';
 
@@ -17,6 +17,8 @@ export interface Directories {
   /** URL or path, as the option gives it. With SERVICE `all` it contains a directory per transformer: `mappingsOf`. */
   readonly mappings: string;
   readonly output: string;
+  /** Of the datasets, each in the directory of its name. */
+  readonly datasets: string;
   readonly provenance: string;
 }
 
@@ -33,12 +35,20 @@ export function directories(snapshot: Snapshot, workingDirectory = process.cwd()
     uploads: join(data, 'uploads'),
     mappings: at(snapshot.MAPPINGS_DIR_URL, join(data, 'mappings')),
     output,
+    datasets: at(snapshot.DATASETS_DIR_URL, beside(output, 'datasets')),
     provenance: at(snapshot.PROV_OUTPUT_DIR_URL, output),
   };
 }
 
 const isUrl = (text: string): boolean => /^[a-z][a-z0-9+.-]+:/i.test(text);
 const placed = (url: string, workingDirectory: string): string => (isUrl(url) || isAbsolute(url) ? url : resolve(workingDirectory, url));
+
+/** The directory of a name in the parent of a directory; in a bucket that is named without a prefix, in the bucket. */
+function beside(directory: string, name: string): string {
+  if (!isUrl(directory)) return join(dirname(directory), name);
+  const url = directory.replace(/\/+$/, '');
+  return /^[^:]+:\/*[^/]*$/.test(url) ? objectUrlIn(url, name) : url.replace(/[^/]*$/, name);
+}
 
 /** Name of a transformer's own directory, and the option that changes it. */
 const MAPPINGS_OF = {

@@ -51,6 +51,8 @@ export function effectiveValue(option: OptionName, snapshot: Snapshot, service: 
       return mappingsOf(service.name === 'SQL-Transformer' ? 'sql-transformer' : 'semi-structured-transformer', snapshot, workingDirectory);
     case 'OUTPUT_DIR_URL':
       return directories(snapshot, workingDirectory).output;
+    case 'DATASETS_DIR_URL':
+      return directories(snapshot, workingDirectory).datasets;
     case 'PROV_OUTPUT_DIR_URL':
       return directories(snapshot, workingDirectory).provenance;
     case 'PROV_KAFKA_BROKERS':

@@ -67,8 +67,8 @@ async function assertLocation(location: Location, reach: Reach, name: string): P
 export type IsOwn = (location: Location) => Promise<boolean>;
 
 /**
- * The service's own files: what stands in DATA_DIR itself and in its directories of queue, store, functions and the like, mappings, provenance, backup,
- * keys, and the output. Uploads, and other directories in DATA_DIR, hold what users have put there.
+ * The service's own files: what stands in DATA_DIR itself and in its directories of queue, store, functions and the like, mappings, datasets, provenance,
+ * backup, keys, and the output. Uploads, and other directories in DATA_DIR, hold what users have put there.
  *
  * @param isWriter for the graph writer, the output of the transformers is its input
  */
@@ -76,8 +76,8 @@ export async function ownPlaces(snapshot: Snapshot, workingDirectory: string, is
   const data = await realOf(resolve(workingDirectory, snapshot.DATA_DIR));
   const named: (string | undefined)[] = [];
   for (const values of [startedWith(snapshot), snapshot]) {
-    const { output, provenance } = directories(values, workingDirectory);
-    named.push(...mappingPlaces(values, workingDirectory), await backupPath(values, workingDirectory).catch(() => undefined));
+    const { output, datasets, provenance } = directories(values, workingDirectory);
+    named.push(datasets, ...mappingPlaces(values, workingDirectory), await backupPath(values, workingDirectory).catch(() => undefined));
     if (!isWriter) named.push(output);
     if (provenance !== output) named.push(provenance);
   }

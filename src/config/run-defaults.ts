@@ -110,11 +110,11 @@ export function reachOf(present: Snapshot, workingDirectory: string): Reach {
   };
 }
 
-/** DATA_DIR, and the directories of this machine in which the options have output, provenance and backup. */
+/** DATA_DIR, and the directories of this machine in which the options have output, datasets, provenance and backup. */
 export function writtenDirectories(snapshot: Snapshot, workingDirectory: string): readonly string[] {
-  const { output, provenance } = directories(snapshot, workingDirectory);
+  const { output, datasets, provenance } = directories(snapshot, workingDirectory);
   const data = resolve(workingDirectory, snapshot.DATA_DIR);
-  return [data, ...localPaths([output, provenance], workingDirectory), ...backupDirectory(snapshot, workingDirectory)];
+  return [data, ...localPaths([output, datasets, provenance], workingDirectory), ...backupDirectory(snapshot, workingDirectory)];
 }
 
 /** Paths or URLs of the directories in which the options have mappings. */

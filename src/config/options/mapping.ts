@@ -266,6 +266,15 @@ export const MAPPING_OPTIONS = {
     scope: 'transformer',
     summary: 'Directory of the output files. Absent: `output` under DATA_DIR.',
   },
+  DATASETS_DIR_URL: {
+    path: 'datasetsDirUrl',
+    type: 'url',
+    default: none,
+    live: true,
+    place: 'write',
+    summary:
+      'Directory of the datasets, a directory of this machine or a prefix of object storage; each has a directory of its name in it. Absent: `datasets` beside the directory of OUTPUT_DIR_URL.',
+  },
   RETAIN_OUTPUTS: {
     path: 'retainOutputs',
     type: 'list',

@@ -97,7 +97,7 @@ export const PROCESS_OPTIONS = {
     type: 'list',
     default: noList,
     summary:
-      'Directories below which paths and `file:` URLs of requests, messages and mappings may read regular files; DATA_DIR/uploads and the directories of mappings are always among them. Empty: everything while HOST is a loopback address, else DATA_DIR and the directories of mappings, output, provenance and backup.',
+      'Directories below which paths and `file:` URLs of requests, messages and mappings may read regular files; DATA_DIR/uploads and the directories of mappings are always among them. Empty: everything while HOST is a loopback address, else DATA_DIR and the directories of mappings, output, datasets, provenance and backup.',
     start: 'whoever deploys the service decides what it may reach, not whoever may change options',
   },
   OIDC_ISSUER: {

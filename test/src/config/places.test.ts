@@ -66,6 +66,8 @@ test.each<[OptionValues, OptionName, string, boolean]>([
   [CLOSED, 'OUTPUT_DIR_URL', 'data/queue', false],
   [LISTED, 'OUTPUT_DIR_URL', 'data/output', true],
   [{ OUTPUT_DIR_URL: '/srv/out' }, 'OUTPUT_DIR_URL', '/srv/out/2026', true],
+  [CLOSED, 'DATASETS_DIR_URL', '/etc', false],
+  [CLOSED, 'DATASETS_DIR_URL', 'data/datasets/2', true],
   [CLOSED, 'PROV_OUTPUT_DIR_URL', 'elsewhere', false],
   [CLOSED, 'CONFIG_BACKUP', '/etc/configuration.json', false],
   [CLOSED, 'CONFIG_BACKUP', 'data/secrets.key', false],
@@ -100,7 +102,7 @@ test.each<[OptionValues, OptionName, string, boolean]>([
 test('what was changed since the start does not widen the reach', async () => {
   const config = await started();
   const before = reachOf(config.snapshot(), root);
-  for (const name of ['MAPPINGS_DIR_URL', 'SQL_TRANSFORMER_MAPPINGS_DIR_URL', 'OUTPUT_DIR_URL', 'PROV_OUTPUT_DIR_URL', 'CONFIG_BACKUP'])
+  for (const name of ['MAPPINGS_DIR_URL', 'SQL_TRANSFORMER_MAPPINGS_DIR_URL', 'OUTPUT_DIR_URL', 'DATASETS_DIR_URL', 'CONFIG_BACKUP'])
     await config.update(name, '/etc/');
   expect(reachOf(config.snapshot(), root)).toEqual(before);
   await config.update('MAPPINGS_DIR_URL', 'http://10.0.0.8/');
