@@ -180,3 +180,7 @@ export function guardUnsafeIri(bytes: string): string {
 export function blankLabel(bytes: string): string {
   return bytes.replace(/[^A-Za-z0-9]/g, (c) => `_${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
+
+/** The name of a dataset: of a directory, and in requests. */
+export const DATASET_NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
+export const DATASET_NAME_SAYS = '1 to 64 letters, digits, dots, underscores and hyphens';

@@ -2,6 +2,8 @@
 import { Fault } from '../core/fault.ts';
 import type { RunRequest } from '../run/request.ts';
 
+export { DATASET_NAME } from '../core/text.ts';
+
 /** Of `dataset.json`. Readers of another number refuse the dataset. */
 export const FORMAT = 1;
 
@@ -101,9 +103,6 @@ export function versionOfName(name: string): number | undefined {
   const digits = /^(\d{6,})\.json$/.exec(name)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
-
-/** The name of a dataset: of a directory, and in requests. */
-export const DATASET_NAME = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
  * @param place the address of the file, for messages

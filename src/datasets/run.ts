@@ -45,10 +45,18 @@ export interface DatasetReport extends Counts {
   readonly version: number;
   /** That before the run; equal to `version` if nothing has changed. */
   readonly previousVersion: number;
-  /** Of the new version; undefined: nothing has changed. */
-  readonly manifest: Manifest | undefined;
-  /** `quads` is the size of the graph; undefined: no input has changed since the last version, so nothing was read. */
+  /** Of the newest version. */
+  readonly manifest: Manifest;
+  /**
+   * `quads` is the size of the graph. undefined: nothing was read, because no input has changed since the last version, or because the version of this
+   * run is there already.
+   */
   readonly report: RunReport | undefined;
+}
+
+export interface DatasetHooks extends RunHooks {
+  /** Called before files of a version appear, and again before its manifest does. @throws what keeps the version from being made */
+  readonly confirm?: () => Promise<unknown>;
 }
 
 /** Files of the whole graph, beside the dataset. The caller commits or aborts them. */
@@ -75,7 +83,7 @@ const YOUNG_MS = 2000;
 export async function runDataset(
   place: DatasetPlace,
   request: RunRequest,
-  hooks: RunHooks,
+  hooks: DatasetHooks,
   outputs: WholeOutputs = NO_OUTPUTS,
 ): Promise<DatasetReport> {
   if (request.firstRecords !== undefined)
@@ -98,12 +106,12 @@ export async function lockDataset({ stateDirectory, files }: DatasetPlace): Prom
 class VersionRun {
   readonly #place: DatasetPlace;
   #request: RunRequest;
-  readonly #hooks: RunHooks;
+  readonly #hooks: DatasetHooks;
   readonly #outputs: WholeOutputs;
   readonly #folding: Folding;
   readonly #startedAt = new Date();
 
-  constructor(place: DatasetPlace, request: RunRequest, hooks: RunHooks, outputs: WholeOutputs) {
+  constructor(place: DatasetPlace, request: RunRequest, hooks: DatasetHooks, outputs: WholeOutputs) {
     this.#place = place;
     // A comparison finds equal statements, so the run need not look for them.
     this.#request = { ...request, distinct: false, rowsPerPart: undefined, memoryBudgetBytes: request.memoryBudgetBytes / 2 };
@@ -118,6 +126,8 @@ class VersionRun {
     const dataset = (await Dataset.find(files)) ?? (await Dataset.create(files, name));
     await removeRemains(dataset);
     this.#request = { ...this.#request, dataset: dataset.description.id };
+    const made = await this.#madeBefore(dataset);
+    if (made !== undefined) return made;
     const state = await stateOf(dataset, stateDirectory, this.#folding);
     const draft = new StateDraft(stateDirectory, state?.record.seed ?? newSeed(), this.#request.memoryBudgetBytes);
     try {
@@ -139,6 +149,15 @@ class VersionRun {
     } finally {
       await rm(join(stateDirectory, TEMPORARY), { recursive: true, force: true });
     }
+  }
+
+  /** The version of this run, if an earlier attempt was killed after it had published it. */
+  async #madeBefore(dataset: Dataset): Promise<DatasetReport | undefined> {
+    if (dataset.current === 0) return undefined;
+    const manifest = await dataset.manifest(dataset.current);
+    if (manifest.runId !== this.#request.runId) return undefined;
+    const { version, previous: previousVersion, added, removed, statements } = manifest;
+    return { name: dataset.description.name, version, previousVersion, added, removed, statements, manifest, report: undefined };
   }
 
   async #prepare(): Promise<{ readonly prepared: PreparedRun; readonly inputs: readonly VersionInput[] }> {
@@ -167,7 +186,7 @@ class VersionRun {
       if (whole !== undefined) for await (const lines of dataset.graph(dataset.current, target, this.#folding)) await whole.write(lines);
     }
     const counts = { added: 0, removed: 0, statements: last.statements };
-    return { name, version: dataset.current, previousVersion: dataset.current, ...counts, manifest: undefined, report: undefined };
+    return { name, version: dataset.current, previousVersion: dataset.current, ...counts, manifest: last, report: undefined };
   }
 
   /** Maps into the draft. Statements may be made several times: the comparison finds them. */
@@ -255,7 +274,7 @@ class VersionRun {
         version: previous,
         previousVersion: previous,
         ...counts,
-        manifest: undefined,
+        manifest: last,
         report: { ...report, quads: counts.statements },
       };
     }
@@ -276,7 +295,9 @@ class VersionRun {
       ...(targets.length === 0 ? {} : { targets: Object.fromEntries(targets) }),
     };
     const state = await draft.complete(dataset, version, runId, seen);
+    await this.#hooks.confirm?.();
     for (const one of made) for (const file of one.files) await files.publish(`${VERSIONS}/${file.name}`, one.pathOf(file));
+    await this.#hooks.confirm?.();
     await files.write(manifestName(version), jsonText(manifest), true);
     await files.write(DESCRIPTION, jsonText({ ...dataset.description, currentVersion: version }));
     await removeStates(stateDirectory, state);
