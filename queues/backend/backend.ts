@@ -18,6 +18,7 @@ import type { BackendKind, Driver } from './driver.ts';
 import type { FairQueueing } from './fair-queueing.ts';
 import type { JobChanges } from './jobs/changes.ts';
 import { GatheredEvents } from './jobs/events.ts';
+import type { DatasetLines } from './jobs/lines.ts';
 import { NO_BACKOFF, RenewingWorker, type StalledBackoff, watchStalledJobs } from './jobs/stalled-jobs.ts';
 import { type QueueErrors, watchErrors } from './outages.ts';
 import { openEmbedded, openPostgres } from './postgres.ts';
@@ -66,6 +67,7 @@ export interface QueueBackend {
   readonly settings: SharedSettings;
   readonly fairQueueing: FairQueueing;
   readonly jobChanges: JobChanges;
+  readonly datasetLines: DatasetLines;
   /** Writes to it. @throws Fault service/unavailable — no answer within `waitMs`, or it takes no writes */
   ping(waitMs?: number): Promise<void>;
   close(): Promise<void>;
@@ -208,6 +210,7 @@ function makeBackend(driver: Driver, logger: Logger): QueueBackend {
     settings,
     fairQueueing: driver.fairQueueing,
     jobChanges: driver.jobChanges,
+    datasetLines: driver.datasetLines,
 
     ping,
 

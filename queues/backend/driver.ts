@@ -2,6 +2,7 @@
 import type { BackendFactory } from 'bullmq';
 import type { FairQueueing } from './fair-queueing.ts';
 import type { JobChanges } from './jobs/changes.ts';
+import type { DatasetLines } from './jobs/lines.ts';
 import type { RecoverStalledJobs } from './jobs/stalled-jobs.ts';
 import type { SettingsStore } from './settings.ts';
 
@@ -23,6 +24,7 @@ export interface Driver {
   readonly settings: SettingsStore;
   readonly fairQueueing: FairQueueing;
   readonly jobChanges: JobChanges;
+  readonly datasetLines: DatasetLines;
   readonly recoverStalled: RecoverStalledJobs;
   /** Reports errors of connections that none of BullMQ's objects listens to. Without a listener such an error would end the process. */
   onError(listener: (error: Error) => void): void;

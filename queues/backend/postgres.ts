@@ -9,7 +9,7 @@ import { lockDirectory } from '../../src/storage/local/directory-lock.ts';
 import type { Driver } from './driver.ts';
 import { Vacuum } from './embedded/vacuum.ts';
 import type { FairQueueing, PriorityBand } from './fair-queueing.ts';
-import { jobChangesIn } from './jobs/postgres.ts';
+import { datasetLinesIn, jobChangesIn } from './jobs/postgres.ts';
 import type { RecoverStalledJobs } from './jobs/stalled-jobs.ts';
 import { AT_START, queueRefusal } from './refusals.ts';
 import { ofOneProcess, type SettingsStore } from './settings.ts';
@@ -121,6 +121,9 @@ async function createTables(pool: PgPool, schema: string): Promise<void> {
       `CREATE TABLE IF NOT EXISTS ${quoteSchemaName(schema)}.quadmill_turn
         (lane text, caller text, place double precision NOT NULL, PRIMARY KEY (lane, caller))`,
     );
+    await client.query(
+      `CREATE TABLE IF NOT EXISTS ${quoteSchemaName(schema)}.quadmill_line (dataset text PRIMARY KEY, runs text[] NOT NULL)`,
+    );
     await client.query('COMMIT');
   } finally {
     client.release();
@@ -156,6 +159,7 @@ function makeDriver(pool: PgPool, schema: string, rest: Pick<Driver, 'kind' | 'd
     settings: rest.kind === 'embedded' ? ofOneProcess(settingsTable(pool, schema)) : settingsTable(pool, schema),
     fairQueueing: fairQueueingTable(pool, schema),
     jobChanges: jobChangesIn(pool, schema),
+    datasetLines: datasetLinesIn(pool, schema),
     recoverStalled: recoverStalledBy(pool, schema),
     async ping() {
       // A server that is full or read-only answers queries.

@@ -5,7 +5,7 @@ import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { Driver } from './driver.ts';
 import type { FairQueueing, PriorityBand } from './fair-queueing.ts';
-import { jobChangesIn } from './jobs/redis.ts';
+import { datasetLinesIn, jobChangesIn } from './jobs/redis.ts';
 import type { RecoverStalledJobs } from './jobs/stalled-jobs.ts';
 import { explainError, explainRedis } from './redis-errors.ts';
 import type { RedisAddress } from './redis-url.ts';
@@ -47,6 +47,7 @@ export async function openRedis(
     settings: settingsHash(producer, `${prefix}:quadmill:settings`),
     fairQueueing: fairQueueingHash(producer, prefix),
     jobChanges: jobChangesIn(producer, prefix),
+    datasetLines: datasetLinesIn(producer, prefix),
     recoverStalled: recoverStalledBy(producer, prefix),
     // BullMQ's objects report the errors of these connections.
     onError: () => undefined,

@@ -1,6 +1,7 @@
-/** Changes of single jobs in PostgreSQL, in BullMQ's table of jobs. Times are those of the server. A job keeps the token of a lock that has expired. */
+/** Changes of single jobs, and lines of runs, in PostgreSQL. Jobs are in BullMQ's table. Times are those of the server. A job keeps the token of a lock that has expired. */
 import { type PgPool, quoteSchemaName } from 'bullmq';
 import type { JobChanges } from './changes.ts';
+import type { DatasetLines } from './lines.ts';
 
 export function jobChangesIn(pool: PgPool, schema: string): JobChanges {
   const table = `${quoteSchemaName(schema)}.job`;
@@ -26,6 +27,26 @@ export function jobChangesIn(pool: PgPool, schema: string): JobChanges {
       const { rows } = await pool.query<{ cancelled: boolean }>(confirm, [queue, id, token, lockMs]);
       const [row] = rows;
       return row === undefined ? 'lost' : row.cancelled ? 'cancelled' : 'held';
+    },
+  };
+}
+
+/** One row for each dataset: its lock makes one order of all changes. Rows stay, as datasets do. */
+export function datasetLinesIn(pool: PgPool, schema: string): DatasetLines {
+  const table = `${quoteSchemaName(schema)}.quadmill_line`;
+  const join = `
+    INSERT INTO ${table} AS line (dataset, runs) VALUES ($1, ARRAY[$2::text])
+    ON CONFLICT (dataset) DO UPDATE SET runs = CASE WHEN $2 = ANY (line.runs) THEN line.runs ELSE array_append(line.runs, $2) END
+    RETURNING runs[1] AS head, array_position(runs, $2) - 1 AS before`;
+  const leave = `UPDATE ${table} SET runs = array_remove(runs, $2) WHERE dataset = $1 RETURNING runs[1] AS head`;
+  return {
+    async join(dataset, run) {
+      const { rows } = await pool.query<{ head: string; before: number }>(join, [dataset, run]);
+      return rows[0] as { head: string; before: number };
+    },
+    async leave(dataset, run) {
+      const { rows } = await pool.query<{ head: string | null }>(leave, [dataset, run]);
+      return rows[0]?.head ?? undefined;
     },
   };
 }

@@ -1,6 +1,7 @@
-/** Changes of single jobs in Redis. They use the keys of BullMQ: the hash of a job, its lock, and the lists and sets of ids. */
+/** Changes of single jobs, and lines of runs, in Redis. Changes use the keys of BullMQ: the hash of a job, its lock, and the lists and sets of ids. */
 import type { Redis } from 'ioredis';
 import type { JobChanges, Lock } from './changes.ts';
+import type { DatasetLines } from './lines.ts';
 
 /** The key of a lock that has expired is gone: the job is still active, and was neither started nor lost since. */
 const HOLDS = `
@@ -69,5 +70,34 @@ export function jobChangesIn(client: Redis, prefix: string): JobChanges {
       const keys = [...jobAndLock(queue, id), keyOf(queue, 'active'), keyOf(queue, 'stalled')];
       return (await quadmillConfirm.call(client, ...keys, lockMs, ...held(id, lock))) as 'held' | 'cancelled' | 'lost';
     },
+  };
+}
+
+const JOIN_LINE = `
+local runs = redis.call('LRANGE', KEYS[1], 0, -1)
+for before, run in ipairs(runs) do
+  if run == ARGV[1] then return {runs[1], before - 1} end
+end
+redis.call('RPUSH', KEYS[1], ARGV[1])
+return {runs[1] or ARGV[1], #runs}`;
+
+const LEAVE_LINE = `
+redis.call('LREM', KEYS[1], 1, ARGV[1])
+return redis.call('LINDEX', KEYS[1], 0)`;
+
+/** One list for each dataset. */
+export function datasetLinesIn(client: Redis, prefix: string): DatasetLines {
+  client.defineCommand('quadmillJoinLine', { numberOfKeys: 1, lua: JOIN_LINE });
+  client.defineCommand('quadmillLeaveLine', { numberOfKeys: 1, lua: LEAVE_LINE });
+  const { quadmillJoinLine, quadmillLeaveLine } = client as unknown as {
+    readonly [name in 'quadmillJoinLine' | 'quadmillLeaveLine']: Script;
+  };
+  const keyOf = (dataset: string): string => `${prefix}:quadmill:line:${dataset}`;
+  return {
+    async join(dataset, run) {
+      const [head, before] = (await quadmillJoinLine.call(client, keyOf(dataset), run)) as [string, number];
+      return { head, before };
+    },
+    leave: async (dataset, run) => ((await quadmillLeaveLine.call(client, keyOf(dataset), run)) as string | null) ?? undefined,
   };
 }
