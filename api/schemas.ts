@@ -92,6 +92,12 @@ export const SCHEMAS = {
       input: { ...texts, description: 'Not of the SQL transformer' },
       provenance: { ...text, description: 'URL of the provenance; with RECORD_PROVO' },
       targetFileLocations: { ...texts, description: 'Files of logical targets; where the mapping has some' },
+      dataset: { ...text, description: 'The dataset of which the run made a version, or found that nothing has changed' },
+      version: { ...count, description: 'The newest version of the dataset' },
+      previousVersion: { ...count, description: 'The version before the run; equal to `version` where nothing has changed' },
+      added: { ...count, description: 'Statements of the new version that the version before did not have: those of outputFileLocations' },
+      removed: { ...count, description: 'Statements of the version before that the new version does not have' },
+      removedFileLocations: { ...texts, description: 'With a dataset: the file of removed statements, if there are any' },
       propertyGraphFileLocations: { ...texts, description: 'Nodes, then edges; with PROPERTY_GRAPH_MODE' },
       joins: {
         type: 'array',
@@ -175,6 +181,7 @@ export const SCHEMAS = {
   RunView: record(
     { id: text, service: text, state: { type: 'string', enum: RUN_STATES }, attempts: count, submittedAt: time, input: texts },
     {
+      dataset: { ...text, description: 'The dataset of which the run makes a version' },
       startedAt: time,
       endedAt: time,
       progress: record({ records: count, quads: count, bytesRead: count }, { waiting: text }),

@@ -7,6 +7,8 @@ export type ProcessRequest = {
   readonly logicalSource?: string | ReadonlyArray<string> | null;
   /** Mapping file or directory; left out: every .ttl, .yml, .yaml and .yarrrml of MAPPINGS_DIR_URL */
   readonly mappingURL?: string | ReadonlyArray<string> | null;
+  /** The dataset of which the run makes a version; left out: DATASET */
+  readonly dataset?: string | null;
 };
 
 export type SuccessReport = {
@@ -27,6 +29,18 @@ export type SuccessReport = {
   readonly provenance?: string;
   /** Files of logical targets; where the mapping has some */
   readonly targetFileLocations?: ReadonlyArray<string>;
+  /** The dataset of which the run made a version, or found that nothing has changed */
+  readonly dataset?: string;
+  /** The newest version of the dataset */
+  readonly version?: number;
+  /** The version before the run; equal to `version` where nothing has changed */
+  readonly previousVersion?: number;
+  /** Statements of the new version that the version before did not have: those of outputFileLocations */
+  readonly added?: number;
+  /** Statements of the version before that the new version does not have */
+  readonly removed?: number;
+  /** With a dataset: the file of removed statements, if there are any */
+  readonly removedFileLocations?: ReadonlyArray<string>;
   /** Nodes, then edges; with PROPERTY_GRAPH_MODE */
   readonly propertyGraphFileLocations?: ReadonlyArray<string>;
   /** Joins in which some row found no partner; where there are any */
@@ -156,6 +170,8 @@ export type RunView = {
   readonly attempts: number;
   readonly submittedAt: string;
   readonly input: ReadonlyArray<string>;
+  /** The dataset of which the run makes a version */
+  readonly dataset?: string;
   readonly startedAt?: string;
   readonly endedAt?: string;
   readonly progress?: {

@@ -70,12 +70,21 @@ export interface TransformRequest {
   readonly functions?: FunctionsRequest | undefined;
   /** Undefined: no provenance is recorded. */
   readonly provenance?: ProvenanceRequest | undefined;
+  /** Undefined: the statements go to files of the output. */
+  readonly dataset?: DatasetRequest | undefined;
   readonly output: {
     readonly directory: string;
     readonly format: OutputFormat;
     /** Undefined: no node and edge files. */
     readonly propertyGraph?: GraphFilesRequest | undefined;
   };
+}
+
+/** The dataset that the run makes a version of. */
+export interface DatasetRequest {
+  readonly name: string;
+  /** Path or URL of its directory. */
+  readonly url: string;
 }
 
 /** Jobs name the functions by their version: their files are in the shared settings of the queue. */
@@ -139,6 +148,8 @@ interface RunMetadata {
   readonly source?: RunSource;
   /** Set when the run is cancelled; its worker polls it. */
   readonly cancelled?: boolean;
+  /** How often the run was put off because an earlier run of its dataset had not ended. */
+  readonly waits?: number;
   /** Set when the run has an end that may have been told to others: the worker that takes the job next goes on from there. */
   readonly ended?: StoredEnd;
 }
@@ -287,13 +298,28 @@ export interface TargetFile extends PartFile {
   readonly quads: number;
 }
 
+/** What a run has changed in a dataset. Nothing: both versions are the newest one. */
+export interface DatasetChange {
+  readonly dataset: string;
+  readonly version: number;
+  readonly previousVersion: number;
+  /** Statements of the output of the run, without those of logical targets. */
+  readonly added: number;
+  readonly removed: number;
+  /** The file of removed statements, if there are any. */
+  readonly removedFileLocations: readonly string[];
+}
+
 /** What a transform job has done. */
 export interface TransformResult {
+  /** With a dataset, `quads` is the size of its graph. */
   readonly report: RunReport;
+  /** With a dataset, the files of added statements, and so are `targets`. */
   readonly parts: readonly PartFile[];
   /** Files of logical targets, if the mapping has some. */
   readonly targets?: readonly TargetFile[] | undefined;
-  /** URL of the manifest. */
+  readonly dataset?: DatasetChange | undefined;
+  /** URL of the manifest; with a dataset, of that of its newest version. */
   readonly manifest: string;
   /** URL of the file of rejected records; undefined: none was rejected. */
   readonly rejections: string | undefined;
@@ -341,7 +367,7 @@ interface ReportBase {
 }
 
 /** 200 body of a transformer. */
-export interface SuccessReport extends ReportBase {
+export interface SuccessReport extends ReportBase, Partial<DatasetChange> {
   /** Absent for the SQL transformer, which has no input files. */
   readonly input?: readonly string[];
   readonly successfulIterations: number;
@@ -402,6 +428,8 @@ export interface RunView {
   readonly service: Service;
   readonly state: RunState;
   readonly attempts: number;
+  /** Absent: the run makes no version of a dataset. */
+  readonly dataset?: string;
   readonly submittedAt: string;
   readonly startedAt: string | undefined;
   readonly endedAt: string | undefined;

@@ -1,5 +1,6 @@
 /** Worker process: takes the transform, slice, write and cancel jobs of its services from the queue, and stops in an orderly way. */
 
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'bullmq';
 import type { QueueBackend } from '../queues/backend/backend.ts';
@@ -17,6 +18,7 @@ import { Fault } from '../src/core/fault.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import { checkConnection, databaseOf, isUnreached } from './connections.ts';
 import { cancelWaiting } from './jobs/cancel.ts';
+import { datasetTurns } from './jobs/dataset-turns.ts';
 import { deleteSources as deleteSourcesOf } from './jobs/delete-source.ts';
 import { openJobWorkers } from './jobs/job-workers.ts';
 import { openPreviewWorker } from './jobs/preview.ts';
@@ -86,6 +88,7 @@ export async function startWorkers(
     lockMs,
     admit: async () => assertLicensed(await config.refresh(), Date.now()),
     spillDirectory: directories(snapshot, workingDirectory).spill,
+    datasetStates: join(resolve(workingDirectory, snapshot.DATA_DIR), 'datasets'),
     workingDirectory,
     database: async () => databaseOf(await config.refresh()),
     web: async () => webAccessOf(await config.refresh()),
@@ -114,8 +117,9 @@ export async function startWorkers(
       return undefined;
     }
   };
-  const end = new RunEnd(backend, { recordProvenance, publish: options.publish, cleanUp, deleteSources }, logger);
-  const jobWorkers = openJobWorkers(services, { backend, pool, settings, snapshot, end, common, logger });
+  const turns = datasetTurns(backend);
+  const end = new RunEnd(backend, { recordProvenance, publish: options.publish, cleanUp, deleteSources, leave: turns.leave }, logger);
+  const jobWorkers = openJobWorkers(services, { backend, pool, settings, snapshot, turns, end, common, logger });
   const cancelling = services.map((service) =>
     backend.worker<CancelPayload, void>(SERVICE_QUEUES[service].cancel, cancelWaiting(service, backend, end, lockMs), common),
   );

@@ -21,8 +21,19 @@ export interface OutputPlace {
   readonly objects?: ObjectDirectory | undefined;
 }
 
+/** The dataset that a run makes a version of. */
+export interface DatasetTask {
+  readonly name: string;
+  /** Path or URL of its directory. */
+  readonly url: string;
+  /** Absolute path, for a dataset in object storage. One in a directory of this machine has its state there. */
+  readonly stateDirectory: string;
+}
+
 /** One attempt of a run or of a slice. */
 export interface Task {
+  /** Undefined: the statements go to `output`. */
+  readonly dataset?: DatasetTask | undefined;
   /** Its thread has other small runs to serve meanwhile. It gives the run back if that is not small. */
   readonly shared?: boolean;
   /** With `slice`: files keep their temporary names; the job that waits for the slices publishes them. */

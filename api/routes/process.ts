@@ -2,7 +2,7 @@
 import { inputsRequest } from '../../queues/requests/inputs.ts';
 import { SourceFault } from '../../queues/requests/mapping-sources.ts';
 import type { ProcessFields } from '../../queues/requests/process.ts';
-import { PROCESS_REQUEST } from '../../queues/requests/schemas.ts';
+import { PROCESS_REQUEST, SQL_REQUEST } from '../../queues/requests/schemas.ts';
 import { sqlRequest } from '../../queues/requests/transform.ts';
 import { requestFailureMessage } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -46,10 +46,12 @@ export function sqlProcessRoute(api: Api): Route {
     summary: 'Transforms the database by the master mapping, and waits for the outcome',
     replies: RUN_REPLIES,
     hasSideEffects: true,
-    parameters: RUN_HEADERS,
+    parameters: [...parametersOf(SQL_REQUEST), ...RUN_HEADERS],
     handle: async (call) => {
       try {
-        return await answerRun(api, call, (snapshot) => sqlRequest(snapshot, api.workingDirectory));
+        return await answerRun(api, call, (snapshot) =>
+          sqlRequest(snapshot, api.workingDirectory, call.parameters.dataset as string | undefined),
+        );
       } catch (error) {
         if (!(error instanceof Fault) || error.code !== 'mapping/unreadable') throw error;
         const failure = requestFailureMessage('sql-transformer', error);

@@ -49,11 +49,14 @@ export function messagesOf(
   if (outcome.state !== 'completed') return deadLetter(outcome.failure, source === undefined ? {} : sourceHeaders(source), options);
   if (!('outputFileLocations' in outcome.report)) return rejectedStatements(outcome.report, options, now);
   const { outputFileLocations, quads, provenance = '' } = outcome.report;
+  // JSON leaves out what is undefined: all of these, without a dataset.
+  const { dataset, version, previousVersion, added, removed, removedFileLocations } = outcome.report;
+  const change = { dataset, version, previousVersion, added, removed, removedFileLocations };
   const message = { topic: topicOf('success', options), key: runId, headers: { runId } };
   const values =
     options.KAFKA_SUCCESS_FORMAT === 'url'
       ? outputFileLocations
-      : [JSON.stringify({ runId, service, outputFileLocations, time: localTime(now), quads, provenance })];
+      : [JSON.stringify({ runId, service, outputFileLocations, time: localTime(now), quads, provenance, ...change })];
   return { runId, kind: 'success', messages: values.map((value) => ({ ...message, value })) };
 }
 

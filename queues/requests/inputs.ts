@@ -15,12 +15,12 @@ import { locate } from '../../src/storage/url.ts';
 import type { TransformRequest } from '../jobs.ts';
 import { bindInputs, readMappingSources } from './mapping-sources.ts';
 import { type ProcessFields, processRequestOf } from './process.ts';
-import { settingsOf } from './transform.ts';
+import { datasetOf, settingsOf } from './transform.ts';
 
 /**
  * The run request for these fields with the current configuration.
  *
- * @throws Fault request/invalid — inputs and sources that do not pair, no mapping; request/forbidden — a place that may not be read;
+ * @throws Fault request/invalid — inputs and sources that do not pair, no mapping, an option that excludes a dataset; request/forbidden — a place that may not be read;
  * SourceFault — a logical source that no mapping has
  */
 export async function inputsRequest(
@@ -30,6 +30,7 @@ export async function inputsRequest(
   functions: DescribedSet | undefined,
 ): Promise<TransformRequest> {
   const request = processRequestOf(fields);
+  const dataset = datasetOf(request.dataset, snapshot, workingDirectory);
   const s3 = s3AccessOf(snapshot);
   const reach = reachOf(snapshot, workingDirectory);
   const access = { workingDirectory, s3, reach };
@@ -44,7 +45,7 @@ export async function inputsRequest(
   });
   const inputs = bindInputs(request, sources, listed);
   const { run, ...settings } = settingsOf(snapshot, workingDirectory);
-  return { service: 'semi-structured-transformer', inputs, mappings, run: { ...run, boundOnly: listed }, ...settings };
+  return { service: 'semi-structured-transformer', inputs, mappings, run: { ...run, boundOnly: listed }, ...settings, dataset };
 }
 
 type Access = Pick<OpenOptions, 'workingDirectory' | 's3' | 'reach'>;

@@ -8,6 +8,7 @@ export interface ProcessRequest {
   /** One per input; undefined if the request names none. */
   readonly sources: readonly string[] | undefined;
   readonly mapping: string | undefined;
+  readonly dataset: string | undefined;
 }
 
 type Texts = string | readonly string[];
@@ -17,6 +18,7 @@ export interface ProcessFields {
   readonly inputFileURL: Texts;
   readonly logicalSource?: Texts;
   readonly mappingURL?: Texts;
+  readonly dataset?: string;
 }
 
 /** What `WRITE_REQUEST` accepts. */
@@ -36,7 +38,7 @@ export const readWriteFields = fieldReader<WriteFields>(WRITE_REQUEST, BODY);
  *
  * @throws Fault request/invalid — arrays of different length; several inputs and no source
  */
-export function processRequestOf({ inputFileURL, logicalSource, mappingURL }: ProcessFields): ProcessRequest {
+export function processRequestOf({ inputFileURL, logicalSource, mappingURL, dataset }: ProcessFields): ProcessRequest {
   const inputs = [inputFileURL].flat();
   const sources = logicalSource === undefined ? undefined : [logicalSource].flat();
   if (sources === undefined && inputs.length > 1) {
@@ -51,7 +53,7 @@ export function processRequestOf({ inputFileURL, logicalSource, mappingURL }: Pr
       `inputFileURL and logicalSource are paired by position, but there are ${inputs.length} and ${sources.length} of them`,
     );
   }
-  return { inputs, sources, mapping: mappingURL === undefined ? undefined : [mappingURL].flat()[0] };
+  return { inputs, sources, mapping: mappingURL === undefined ? undefined : [mappingURL].flat()[0], dataset };
 }
 
 /** The files that a request to the graph writer names. */

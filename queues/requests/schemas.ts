@@ -1,5 +1,6 @@
 /** The fields of a run request by HTTP or message: the schemas shown in `/openapi.json`, with which `process.ts` validates. */
 import { type FieldsSchema, NO_NUL, NOT_BLANK } from '../../src/core/schema.ts';
+import { DATASET_NAME } from '../../src/core/text.ts';
 import { WRITE_MODES } from '../../src/targets/target.ts';
 
 /** Text that is not blank. Array keywords may follow, so that one schema describes both. */
@@ -8,6 +9,11 @@ const TEXTS = { ...TEXT, type: ['string', 'array'], items: TEXT, minItems: 1 } a
 
 /** Null counts as absent. */
 const optional = <S extends { readonly type: readonly string[] }>(schema: S) => ({ ...schema, type: [...schema.type, 'null'] }) as const;
+
+const DATASET = {
+  ...optional({ type: ['string'], pattern: DATASET_NAME.source } as const),
+  description: 'The dataset of which the run makes a version; left out: DATASET',
+} as const;
 
 /** For the semi-structured transformer. */
 export const PROCESS_REQUEST = {
@@ -24,10 +30,14 @@ export const PROCESS_REQUEST = {
       ...optional({ ...TEXTS, maxItems: 1 }),
       description: 'Mapping file or directory; left out: every .ttl, .yml, .yaml and .yarrrml of MAPPINGS_DIR_URL',
     },
+    dataset: DATASET,
   },
   required: ['inputFileURL'],
   'x-misspelt': 'refused',
 } as const satisfies FieldsSchema;
+
+/** For the SQL transformer: its database and mapping are options. */
+export const SQL_REQUEST = { type: 'object', properties: { dataset: DATASET } } as const satisfies FieldsSchema;
 
 const FILES = { ...TEXTS, description: 'The URL of a file of N-Quads, or an array of them' } as const;
 

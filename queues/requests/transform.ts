@@ -9,8 +9,8 @@ import { Fault } from '../../src/core/fault.ts';
 import { resolveInside } from '../../src/core/reach/safe-path.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { PropertyGraphOptions } from '../../src/property-graph/names.ts';
-import { locate, objectUrlIn } from '../../src/storage/url.ts';
-import type { TransformRequest } from '../jobs.ts';
+import { hasScheme, locate, objectUrlIn } from '../../src/storage/url.ts';
+import type { DatasetRequest, TransformRequest } from '../jobs.ts';
 
 /** The settings of a run; the run keeps this snapshot until it ends. */
 export function settingsOf(
@@ -53,6 +53,27 @@ export function settingsOf(
       propertyGraph: snapshot.PROPERTY_GRAPH_MODE ? { header: snapshot.PG_GRAPH, ...propertyGraphOf(snapshot) } : undefined,
     },
   };
+}
+
+/**
+ * The dataset of a run: that of its request, else that of the option.
+ *
+ * @throws Fault request/invalid — an option asks for what a dataset does not have
+ */
+export function datasetOf(given: string | undefined, snapshot: Snapshot, workingDirectory: string): DatasetRequest | undefined {
+  const name = given ?? snapshot.DATASET;
+  if (name === undefined) return undefined;
+  const { PROPERTY_GRAPH_MODE, DISTINCT, OUTPUT_FILE_FORMAT } = snapshot;
+  const refused = [
+    [PROPERTY_GRAPH_MODE, 'a dataset has no files of nodes and edges', 'PROPERTY_GRAPH_MODE=false'],
+    [!DISTINCT, 'a dataset has each statement once', 'DISTINCT=true'],
+    [OUTPUT_FILE_FORMAT !== 'nquads', 'the files of a dataset are N-Quads', 'OUTPUT_FILE_FORMAT=nquads'],
+  ] as const;
+  for (const [isRefused, why, hint] of refused)
+    if (isRefused)
+      throw new Fault('request/invalid', `The run cannot make a version of the dataset ${name}: ${why}`, { hint: `Set ${hint}` });
+  const { datasets } = directories(snapshot, workingDirectory);
+  return { name, url: hasScheme(datasets) ? objectUrlIn(datasets, name) : join(datasets, name) };
 }
 
 /** Options for names and texts of a property graph, for its files and for targets. */
@@ -119,12 +140,14 @@ export const MASTER_MAPPING_HINT = 'Put one there with PUT /rml, or set MAPPINGS
 /**
  * The run request of the SQL transformer: the master mapping with the current configuration.
  *
- * @throws Fault mapping/unreadable — there is no master mapping, which is a failed run rather than a wrong request; request/forbidden
+ * @param dataset undefined: as the option says
+ * @throws Fault mapping/unreadable — there is no master mapping, which is a failed run rather than a wrong request; request/forbidden; those of `datasetOf`
  */
-export async function sqlRequest(snapshot: Snapshot, workingDirectory: string): Promise<TransformRequest> {
+export async function sqlRequest(snapshot: Snapshot, workingDirectory: string, dataset?: string): Promise<TransformRequest> {
+  const into = datasetOf(dataset, snapshot, workingDirectory);
   const { url, present } = await findMasterMapping(snapshot, workingDirectory);
   if (!present) {
     throw new Fault('mapping/unreadable', `There is no master mapping: it was looked for at ${redact(url)}`, { hint: MASTER_MAPPING_HINT });
   }
-  return { service: 'sql-transformer', inputs: [], mappings: [url], ...settingsOf(snapshot, workingDirectory) };
+  return { service: 'sql-transformer', inputs: [], mappings: [url], ...settingsOf(snapshot, workingDirectory), dataset: into };
 }

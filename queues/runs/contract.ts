@@ -12,7 +12,7 @@ export interface Submitted {
 export interface Runs {
   /**
    * Enqueues a run. The same idempotency key and request always give the same run. `digest` decides which requests are the same; default:
-   * those with the same service, inputs and mappings. `source` is the message that requested the run.
+   * those with the same service, inputs, mappings and dataset. `source` is the message that requested the run.
    *
    * Runs of the same `urgency` (0 to 7, 0 first, default 3) are distributed fairly over their `caller`s; runs of one caller stay in order.
    *

@@ -12,11 +12,11 @@ export type LifeState = 'queued' | 'preparing' | 'mapping' | 'publishing' | 'ann
 /** What each means: see the page. */
 export type LifeEvent =
   | ('take' | 'resume' | 'killed' | 'requeue')
-  | ('prepared' | 'mapped' | 'published' | 'announced')
+  | ('busy' | 'prepared' | 'mapped' | 'published' | 'announced')
   | ('fault' | 'retry' | 'lost' | 'cancel');
 
-/** `fail attempt`: the job waits for the next one. `give back`: to its place in the queue. `give up`: what follows the outcome has failed too often. */
-export type Effect = 'work' | 'confirm' | 'announce' | 'postpone' | 'end' | 'give up' | 'fail attempt' | 'give back';
+/** `fail attempt`: the job waits for the next one. `give back`: to its place in the queue. `put off`: until its dataset is free. `give up`: what follows the outcome has failed too often. */
+export type Effect = 'work' | 'confirm' | 'announce' | 'postpone' | 'end' | 'give up' | 'fail attempt' | 'give back' | 'put off';
 
 export interface Step {
   readonly state: LifeState;
@@ -45,7 +45,7 @@ export const LIFE: Readonly<Record<LifeState, Steps>> = {
     cancel: to('announcing', 'announce'),
     requeue: to('queued', 'give back'),
   },
-  preparing: { ...WORKING, prepared: to('mapping') },
+  preparing: { ...WORKING, prepared: to('mapping'), busy: to('queued', 'put off') },
   mapping: { ...WORKING, mapped: to('publishing', 'confirm') },
   // What takes long is followed by another question.
   publishing: { ...WORKING, mapped: to('publishing', 'confirm'), published: to('announcing', 'announce') },
@@ -85,7 +85,7 @@ export class Life {
 
 /** By state that the API shows, in possible order: where the job of the run is. */
 export const PLACES: Readonly<Record<RunState, readonly JobType[]>> = {
-  queued: ['waiting', 'prioritized'],
+  queued: ['waiting', 'prioritized', 'delayed'],
   running: ['active', 'delayed'],
   retrying: ['waiting', 'prioritized', 'delayed'],
   completed: ['completed'],
@@ -105,7 +105,8 @@ export function viewOf(job: RunJob, place: JobState | 'unknown'): RunView {
     id: job.data.runId,
     service: job.data.service,
     state: outcome?.state ?? liveState(job, place),
-    attempts: job.attemptsStarted,
+    attempts: startsOf(job),
+    ...('dataset' in job.data && job.data.dataset != null ? { dataset: job.data.dataset.name } : {}),
     submittedAt: job.data.submittedAt,
     startedAt: isoTime(job.processedOn),
     endedAt: outcome === undefined ? undefined : isoTime(job.finishedOn),
@@ -125,13 +126,15 @@ export function outcomeOf(job: RunJob): Outcome | undefined {
   return failedOutcome(job.data, fault, new Date(job.finishedOn));
 }
 
-function liveState({ data, attemptsStarted }: RunJob, place: JobState | 'unknown'): RunState {
+function liveState(job: RunJob, place: JobState | 'unknown'): RunState {
   // It waits between two tries of what follows its end.
-  if (data.ended !== undefined) return 'running';
-  if (place === 'delayed') return 'retrying';
-  if (place !== 'waiting' && place !== 'prioritized') return 'running';
-  return attemptsStarted > 0 ? 'retrying' : 'queued';
+  if (job.data.ended !== undefined) return 'running';
+  if (place !== 'waiting' && place !== 'prioritized' && place !== 'delayed') return 'running';
+  return startsOf(job) > 0 ? 'retrying' : 'queued';
 }
+
+/** Without those of a run that was put off. */
+const startsOf = ({ attemptsStarted, data }: RunJob): number => attemptsStarted - (data.waits ?? 0);
 
 /** Without fields meant only for the next attempt; an ended run does not wait. */
 function shownProgress({ records, quads, bytesRead, waiting }: RunProgress, outcome: Outcome | undefined): RunView['progress'] {

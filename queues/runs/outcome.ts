@@ -28,7 +28,7 @@ const FAILURE_TEXT: Readonly<Record<Service, string>> = {
 const expectedTypes = (service: Service): string => (service === 'graph-writer' ? 'nq' : 'one of XML, JSON, CSV, XLSX, ODS');
 
 export function completedOutcome(payload: TransformPayload, result: TransformResult): Outcome {
-  const { report, parts, targets, propertyGraph } = result;
+  const { report, parts, targets, propertyGraph, dataset } = result;
   return {
     state: 'completed',
     report: {
@@ -38,6 +38,7 @@ export function completedOutcome(payload: TransformPayload, result: TransformRes
       outputFileLocations: parts.map((part) => part.url),
       ...(targets == null ? {} : { targetFileLocations: targets.map((target) => target.url) }),
       ...(propertyGraph == null ? {} : { propertyGraphFileLocations: [propertyGraph.nodes.url, propertyGraph.edges.url] }),
+      ...dataset,
       mappingFiles: report.mappings.map((mapping) => mapping.url),
       processingTime: result.milliseconds,
       runId: payload.runId,

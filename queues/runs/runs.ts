@@ -141,6 +141,8 @@ export async function openRuns(
     try {
       const tag = await backend.fairQueueing.startTagOf(payload.runId, band, caller, before);
       if (tag === undefined) return false;
+      if (payload.service !== 'graph-writer' && payload.dataset !== undefined)
+        await backend.datasetLines.join(payload.dataset.url, payload.runId);
       opened?.expect(payload.runId);
       await add(payload, priorityOf(band, tag));
       return true;
@@ -331,7 +333,8 @@ export function runIdOfKey(service: string, key: string): string {
 
 /** Covers what the client asked for, not the configuration snapshot. */
 function digestOf(request: ServiceRequest): string {
-  const mappings = request.service === 'graph-writer' ? [] : request.mappings;
+  const { mappings = [], dataset } = request.service === 'graph-writer' ? {} : request;
   const asked = [request.service, request.inputs.map(({ name, url }) => [name ?? null, url]), mappings];
-  return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
+  const whole = dataset === undefined ? asked : [...asked, dataset.name];
+  return createHash('sha256').update(JSON.stringify(whole)).digest('hex');
 }

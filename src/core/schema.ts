@@ -6,6 +6,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { excerpt, Fault } from './fault.ts';
 import { nearest } from './nearest.ts';
 import { redactText } from './redact.ts';
+import { DATASET_NAME, DATASET_NAME_SAYS } from './text.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -25,7 +26,11 @@ export interface FieldsSchema extends Schema {
 export const NOT_BLANK = '\\S';
 /** Of a text without NUL, which ends a text on its way to files and databases. */
 export const NO_NUL = '^[^\\u0000]*$';
-const SAID_OF: Readonly<Record<string, string>> = { [NOT_BLANK]: 'is empty', [NO_NUL]: 'has a NUL character' };
+const SAID_OF: Readonly<Record<string, string>> = {
+  [NOT_BLANK]: 'is empty',
+  [NO_NUL]: 'has a NUL character',
+  [DATASET_NAME.source]: `is no name of a dataset: ${DATASET_NAME_SAYS}`,
+};
 
 /** What a refusal calls the thing that is checked. */
 export interface Subject {

@@ -273,7 +273,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     folders: {
       backend: 'Redis, PostgreSQL and the embedded queue behind one interface',
       'backend/embedded': 'PostgreSQL in this process: as a pool of connections, and what a server does for its disk',
-      'backend/jobs': 'single jobs: changes of their data, locks, jobs that have lost their worker',
+      'backend/jobs': 'single jobs: changes of their data, locks, jobs that have lost their worker; lines of runs of a dataset',
       messaging: 'the message bus and the outbox',
       'messaging/kafka': 'Kafka',
       requests: 'what `/process` takes',
@@ -310,6 +310,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'queues',
       'src/core',
       'src/config',
+      'src/datasets',
       'src/nquads',
       'src/ontology',
       'src/property-graph',

@@ -147,7 +147,7 @@ describe('what follows the end of a run', () => {
       return { getJob };
     }) as unknown as QueueBackend['queue'];
     const none = async (): Promise<undefined> => undefined;
-    const hooks = { recordProvenance: none, publish: undefined, cleanUp: none, deleteSources: none };
+    const hooks = { recordProvenance: none, publish: undefined, cleanUp: none, deleteSources: none, leave: none };
     const end = new RunEnd({ jobChanges: backend.jobChanges, queue }, hooks, logger);
     const fault = new Fault('run/cancelled', 'The run was cancelled');
     const cancelled = async (isOurs: boolean): Promise<void> => {

@@ -361,6 +361,7 @@ describe('the task of a job', () => {
   const database = { jdbcUrl: 'jdbc:postgresql://h/d', user: 'u', password: new Secret('hunter2') };
   const settings = {
     spillDirectory: '/spill',
+    datasetStates: '/datasets',
     workingDirectory: '/',
     database: async () => database,
     web: async () => RUN_DEFAULTS.web,

@@ -3,7 +3,7 @@
  *
  * Only the process that holds the lock of a job decides about it; all others only set marks that this process polls.
  */
-import { type Job, type Queue, WaitingError } from 'bullmq';
+import { DelayedError, type Job, type Queue, WaitingError } from 'bullmq';
 import { type JobChanges, type Lock, lockOf } from '../../queues/backend/jobs/changes.ts';
 import { whileAway } from '../../queues/backend/refusals.ts';
 import { type RunPayload, type RunProgress, SERVICE_QUEUES, type Service } from '../../queues/jobs.ts';
@@ -12,6 +12,7 @@ import { cancelledFault, encodeFault, killedFault } from '../../queues/runs/outc
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { type TracedWork, traceRun } from '../../src/core/telemetry/trace.ts';
+import type { DatasetTurns } from './dataset-turns.ts';
 
 /** What an attempt came to. Neither: its end is stored in the job already. */
 export interface AttemptEnd<W> {
@@ -32,6 +33,8 @@ export interface JobKind<D extends RunPayload, W, R = W> {
   cancellation(job: Job<D, R>): Promise<Fault | undefined>;
   /** Renews the lock, and asks as `cancellation` does. A lock that is lost is a fault, too. */
   confirm(job: Job<D, R>, lock: Lock, lockMs: number): Promise<Fault | undefined>;
+  /** Undefined: no job waits for another one. */
+  readonly turns?: Pick<DatasetTurns, 'isBusy' | 'putOff'>;
   /** Called when a job becomes active in this process (1), and when its attempt has ended (-1). */
   onActive(change: 1 | -1): void;
   /** Ends a job for good. Resolves to its result. @throws what makes BullMQ fail the job for good or take it again */
@@ -58,7 +61,11 @@ export const wholeRun = <D extends RunPayload, W, R>(
 export interface AttemptContext {
   readonly signal: AbortSignal;
   progress(now: RunProgress): void;
-  /** Call before the work begins: at once with other questions to the options, which are then read once. @throws Fault — the job must not start */
+  /**
+   * Call before the work begins: at once with other questions to the options, which are then read once.
+   *
+   * @throws Fault — the job must not start; Busy — not yet
+   */
   admit(): Promise<void>;
   /** Call before output appears. Throws if the job must not continue: the lock is lost, or the job is no longer needed. */
   assertMayCommit(): Promise<void>;
@@ -136,6 +143,7 @@ export class Attempts<D extends RunPayload, W, R = W> {
         const effect = life.on(happened.event);
         if (effect === 'announce') return await this.kind.end(job, token, happened);
         if (effect === 'give back') return await this.giveBack(job, token);
+        if (effect === 'put off') return await this.putOff(job, token);
         if (effect === 'fail attempt') throw this.failed(job, happened.fault as Fault);
         happened = await this.attempt(job, token, stop, life);
       }
@@ -162,6 +170,8 @@ export class Attempts<D extends RunPayload, W, R = W> {
         admit: async () => {
           if (this.kind.noun === 'slice') await this.confirm(job, token, stop);
           else if (job.attemptsStarted === 1) await this.settings.admit();
+          const { turns } = this.kind;
+          if (turns !== undefined && (await this.answer(stop, () => turns.isBusy(job)))) throw new Busy();
           life.on('prepared');
         },
         assertMayCommit: async () => {
@@ -171,6 +181,7 @@ export class Attempts<D extends RunPayload, W, R = W> {
       return { event: 'published', result };
     } catch (error) {
       if (stop.signal.reason === REQUEUE) return { event: 'requeue' };
+      if (error instanceof Busy) return { event: 'busy' };
       const fault = Fault.of(error);
       this.settings.onFault?.(job.data.service, fault);
       return { event: this.eventOf(job, fault, stop.signal), fault };
@@ -185,17 +196,21 @@ export class Attempts<D extends RunPayload, W, R = W> {
     return reason === LOST ? 'lost' : 'retry';
   }
 
-  /** Keeps an obsolete attempt from going on. A queue that is away is waited for. @throws Fault */
+  /** Keeps an obsolete attempt from going on. @throws Fault */
   private async confirm(job: Job<D, R>, token: string, stop: AbortController): Promise<void> {
-    let fault: Fault | undefined;
+    const fault = await this.answer(stop, () => this.kind.confirm(job, lockOf(job, token), this.settings.lockMs));
+    if (fault === LOST) stop.abort(LOST);
+    if (fault !== undefined) throw fault;
+  }
+
+  /** What the queue answers. One that is away is waited for. @throws Fault */
+  private async answer<T>(stop: AbortController, ask: () => Promise<T>): Promise<T> {
     try {
-      fault = await whileAway(stop.signal, () => this.kind.confirm(job, lockOf(job, token), this.settings.lockMs));
+      return await whileAway(stop.signal, ask);
     } catch (error) {
       if (error instanceof Fault) throw error;
       throw new Fault('run/lost', `The queue did not confirm that the run may continue: ${(error as Error).message}`, { cause: error });
     }
-    if (fault === LOST) stop.abort(LOST);
-    if (fault !== undefined) throw fault;
   }
 
   /** Stores progress and polls marks while the job runs. */
@@ -235,12 +250,25 @@ export class Attempts<D extends RunPayload, W, R = W> {
     return new Error(encodeFault(fault));
   }
 
+  private async putOff(job: Job<D, R>, token: string): Promise<never> {
+    try {
+      await this.kind.turns?.putOff(job, token);
+      this.logger.debug(fieldsOf(job), `${this.kind.noun} waits for its dataset`);
+    } catch {
+      // The queue is away, or the job has another holder. Left alone, its lock expires, and it is taken again.
+    }
+    throw new DelayedError();
+  }
+
   private async giveBack(job: Job<D, R>, token: string): Promise<never> {
     await job.moveToWait(token);
     this.logger.info(fieldsOf(job), `${this.kind.noun} requeued`);
     throw new WaitingError();
   }
 }
+
+/** An earlier run of the dataset has not ended. */
+class Busy extends Error {}
 
 /** Fields of every log line about a job. */
 export function fieldsOf(job: Job<RunPayload>): TracedWork {

@@ -7,6 +7,7 @@ import type { Snapshot } from '../../src/config/options/options.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import type { ThreadPool } from '../threads/pool.ts';
 import type { Attempts } from './attempts.ts';
+import type { DatasetTurns } from './dataset-turns.ts';
 import type { RunEnd } from './run-end.ts';
 import { sliceAttempts } from './slices.ts';
 import type { TaskSettings } from './task.ts';
@@ -26,6 +27,7 @@ export interface JobWorkerOptions {
   readonly pool: ThreadPool;
   readonly settings: TaskSettings & WriteSettings;
   readonly snapshot: Pick<Snapshot, 'WORKER_CONCURRENCY' | 'WRITE_CONCURRENCY'>;
+  readonly turns: DatasetTurns;
   /** What follows the last attempt of a run. */
   readonly end: RunEnd;
   /** Of all workers. */
@@ -43,7 +45,7 @@ export const openJobWorkers = (services: readonly Service[], options: JobWorkerO
   services.flatMap((service) => workersOf(service, options));
 
 function workersOf(service: Service, options: JobWorkerOptions): readonly JobWorker[] {
-  const { backend, pool, settings, end, logger } = options;
+  const { backend, pool, settings, turns, end, logger } = options;
   const { WORKER_CONCURRENCY: concurrency, WRITE_CONCURRENCY } = options.snapshot;
   if (service === 'graph-writer') {
     const writes = writeAttempts(backend, pool, settings, end, logger);
@@ -51,7 +53,7 @@ function workersOf(service: Service, options: JobWorkerOptions): readonly JobWor
   }
   const { work, slice } = SERVICE_QUEUES[service];
   return [
-    open(service, 'run', work, transformAttempts(service, backend, pool, settings, end, logger), concurrency, options),
+    open(service, 'run', work, transformAttempts(service, backend, pool, settings, turns, end, logger), concurrency, options),
     // A separate worker with the same concurrency: transform jobs that wait for slices must not block the slices.
     open(service, 'slice', slice, sliceAttempts(service, backend, pool, settings, logger), concurrency, options),
   ];

@@ -15,14 +15,16 @@ import {
   type RunPayload,
   SERVICE_QUEUES,
   type StoredEnd,
+  type SuccessReport,
   type TransformResult,
   type WriteResult,
+  type WriterReport,
 } from '../../queues/jobs.ts';
 import { next } from '../../queues/runs/life.ts';
 import { completedOutcome, encodeFault, encodeOutcome, failedOutcome, withProvenance, writtenOutcome } from '../../queues/runs/outcome.ts';
 import { atMost } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
-import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
+import { type Logger, METRICS, observeVersion } from '../../src/core/telemetry/observe.ts';
 import { type AttemptEnd, LOST } from './attempts.ts';
 
 /** Stores the messages of an outcome safely. */
@@ -54,6 +56,8 @@ export interface RunEndHooks {
   readonly publish: PublishOutcome | undefined;
   readonly cleanUp: CleanUp;
   readonly deleteSources: DeleteSources;
+  /** Lets the next run of the dataset begin, if the run has one. */
+  readonly leave: (run: RunPayload) => Promise<void>;
 }
 
 type RunResult = TransformResult | WriteResult;
@@ -104,6 +108,8 @@ export class RunEnd {
     } catch (error) {
       return this.#failed(job, token, { ...stored, failures: stored.failures + 1 }, Fault.of(error));
     }
+    // Where that fails, the next run finds out that this one has ended.
+    await this.#hooks.leave(data).catch(() => undefined);
     this.#given.set(job, outcome);
     if (outcome.state === 'completed') return outcome;
     throw new UnrecoverableError(encodeOutcome(outcome));
@@ -205,8 +211,8 @@ function outcomeOf(run: RunPayload, { result, fault, at }: StoredEnd): Outcome {
 /** Whether something follows this end, beside messages, that may not be followed by another one. */
 function hasConsequences(run: RunPayload, { state }: Outcome): boolean {
   if (state !== 'completed' || run.deleteSource === true) return true;
-  // JSON has no undefined: the value is absent or null.
-  return run.service !== 'graph-writer' && run.provenance != null;
+  // JSON has no undefined: the value is absent or null. After a version of a dataset, its next run may begin.
+  return run.service !== 'graph-writer' && (run.provenance != null || run.dataset != null);
 }
 
 function recordOutcome({ runId, service, submittedAt }: RunPayload, outcome: Outcome, logger: Logger): void {
@@ -218,7 +224,7 @@ function recordOutcome({ runId, service, submittedAt }: RunPayload, outcome: Out
       METRICS.statementsRejected.inc(rejectedRecords);
     } else {
       METRICS.records.inc(records);
-      METRICS.quads.inc(quads);
+      METRICS.quads.inc(recordVersion(outcome.report) ?? quads);
       METRICS.rejected.inc(rejectedRecords);
     }
     METRICS.runSeconds.observe({ service, state: outcome.state }, processingTime / 1000);
@@ -232,4 +238,12 @@ function recordOutcome({ runId, service, submittedAt }: RunPayload, outcome: Out
   METRICS.runSeconds.observe({ service, state: outcome.state }, seconds);
   if (outcome.state === 'cancelled') logger.info({ run: runId, service }, 'run cancelled');
   else logger.warn({ run: runId, service, code, reason: detail.message, seconds }, 'run failed');
+}
+
+/** Counts a new version of a dataset. Returns the statements that were written for it; undefined: the run has no dataset. */
+function recordVersion(report: SuccessReport | WriterReport): number | undefined {
+  if (!('dataset' in report) || report.dataset === undefined) return undefined;
+  const { dataset, version = 0, previousVersion = 0, added = 0, removed = 0 } = report;
+  if (version > previousVersion) observeVersion(dataset, added, removed);
+  return added + removed;
 }

@@ -11,6 +11,8 @@ import type { OutputPlace, Task } from '../task.ts';
 export interface TaskSettings {
   /** Absolute path. */
   readonly spillDirectory: string;
+  /** Absolute path: states of datasets in object storage. */
+  readonly datasetStates: string;
   readonly workingDirectory: string;
   /** The currently configured database of the SQL transformer; read when a job starts, never stored in one. */
   readonly database: () => Promise<DatabaseAccess | undefined>;
@@ -49,7 +51,10 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
     isSql ? settings.database() : undefined,
     settings.web(),
   ]);
+  // JSON has no undefined: the value is absent or null.
+  const dataset = data.dataset == null ? undefined : { ...data.dataset, stateDirectory: join(settings.datasetStates, data.dataset.name) };
   return {
+    dataset,
     request: {
       ...data.run,
       runId: data.runId,
@@ -79,7 +84,7 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
       threads: 1,
       spillDirectory,
     },
-    slices: slice === undefined ? sizesOf(data) : { rows: 0, bytes: 0 },
+    slices: slice === undefined && dataset === undefined ? sizesOf(data) : { rows: 0, bytes: 0 },
     output: {
       directory,
       objects,

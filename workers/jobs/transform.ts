@@ -18,6 +18,7 @@ import { inPresentSpan } from '../../src/core/telemetry/trace.ts';
 import { removeAll, removeSpills } from '../output/output.ts';
 import type { ThreadPool } from '../threads/pool.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind, wholeRun } from './attempts.ts';
+import type { DatasetTurns } from './dataset-turns.ts';
 import type { RunEnd } from './run-end.ts';
 import { ScatterGather } from './scatter-gather.ts';
 import { type AttemptPaths, type PathSettings, pathsOf, type TaskSettings, taskOf } from './task.ts';
@@ -27,6 +28,7 @@ export function transformAttempts(
   backend: QueueBackend,
   pool: ThreadPool,
   settings: AttemptSettings & TaskSettings,
+  turns: DatasetTurns,
   end: RunEnd,
   logger: Logger,
 ): Attempts<TransformPayload, TransformResult, Outcome> {
@@ -61,6 +63,8 @@ export function transformAttempts(
         await scatterGather.end();
       }
     },
+
+    turns,
 
     end: (job, token, ended) => end.process(job, token, ended),
 

@@ -144,8 +144,9 @@ export function messageHandler(
   const waitForCapacity = async (signal: AbortSignal): Promise<void> => {
     for (;;) {
       if (performance.now() - counted.at > COUNT_MS) {
-        const { queued = 0 } = await runs.counts();
-        counted = { at: performance.now(), queued };
+        // Runs that wait for their dataset are delayed, as those that are retried.
+        const { queued = 0, retrying = 0 } = await runs.counts();
+        counted = { at: performance.now(), queued: queued + retrying };
       }
       if (counted.queued < config.snapshot().KAFKA_MAX_WAITING_RUNS) return;
       await sleep(FULL_POLL_MS, undefined, { signal });
@@ -166,7 +167,9 @@ export function messageHandler(
     await waitForCapacity(signal);
     let submitted: Submitted;
     try {
-      submitted = await submit(runs, await requestOf(message, service, config.snapshot(), workingDirectory, functions), message);
+      const request = await requestOf(message, service, config.snapshot(), workingDirectory, functions);
+      if (request === undefined) return METRICS.messagesTaken.inc({ service, result: 'empty' });
+      submitted = await submit(runs, request, message);
     } catch (error) {
       const fault = Fault.of(error);
       if (fault.retriable) throw fault;
@@ -200,20 +203,23 @@ async function submit(runs: Pick<Runs, 'submit'>, request: ServiceRequest, messa
   }
 }
 
+/** undefined: there is nothing to do. */
 async function requestOf(
   { value }: IncomingMessage,
   service: Service,
   snapshot: Snapshot,
   workingDirectory: string,
   functions: Pick<FleetFunctions, 'described'> | undefined,
-): Promise<ServiceRequest> {
+): Promise<ServiceRequest | undefined> {
   switch (service) {
     case 'sql-transformer':
       return sqlRequest(snapshot, workingDirectory);
     case 'semi-structured-transformer':
       return inputsRequest(readProcessFields(fieldsOfMessage(value, EXPECTED)), snapshot, workingDirectory, await functions?.described());
-    case 'graph-writer':
-      return writerRequest(filesOfMessage(value), snapshot, workingDirectory);
+    case 'graph-writer': {
+      const files = filesOfMessage(value);
+      return files.length === 0 ? undefined : writerRequest(files, snapshot, workingDirectory);
+    }
   }
 }
 
@@ -232,7 +238,7 @@ function fieldsOfMessage(value: Buffer | null, expected: string): Readonly<Recor
 }
 
 /**
- * The files named by a success message: a transformer's JSON message, a body of `/process`, a JSON array or string, or a plain URL.
+ * The files named by a success message, none if it has no added statements of a dataset: a transformer's JSON message, a body of `/process`, a JSON array or string, or a plain URL.
  *
  * @throws Fault request/invalid, request/malformed
  */
@@ -241,6 +247,7 @@ function filesOfMessage(value: Buffer | null): readonly string[] {
   if (/^["[]/.test(text)) return filesOf({ inputFileURL: parseJson(text, EXPECTED_FILES) });
   const fields = fieldsOfMessage(value, EXPECTED_FILES);
   const files = fields.outputFileLocations;
+  if (typeof fields.dataset === 'string' && Array.isArray(files) && files.length === 0) return [];
   return filesOf(files === undefined ? fields : { inputFileURL: files });
 }
 

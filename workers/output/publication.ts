@@ -80,3 +80,22 @@ function inObjects(directory: string, objects: ObjectDirectory): Publication {
     abort,
   };
 }
+
+/**
+ * Gives one complete file its final name. Resolves to its address; undefined: there is none.
+ *
+ * @param from its temporary name; undefined: there is no file
+ * @throws those of `Publication`
+ */
+export async function publishFile(
+  place: OutputPlace,
+  from: string | undefined,
+  to: string,
+  confirm: () => Promise<unknown>,
+): Promise<string | undefined> {
+  if (from === undefined) return undefined;
+  const publication = openPublication(place);
+  await publication.send([{ from, to }], confirm);
+  await publication.appear([{ from, to }]);
+  return publication.urlOf(to);
+}

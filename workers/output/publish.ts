@@ -73,15 +73,9 @@ export async function publish(
     const kept = new Set([...moves.map(({ to }) => to), manifest]);
     if (await hasEarlier(task.output)) await removeReplaced(task.output, name, kept);
     await publication.appear([last]);
-    const graphWarnings = finished.propertyGraph?.warnings ?? [];
     const files = [...parts, ...targets, ...(graph ?? []).map(([part]) => part)];
     const bytesWritten = files.reduce((sum, { bytes }) => sum + bytes, 0);
-    const warnings = [
-      ...report.warnings,
-      ...countRepeated(emptyWarnings(report.triplesMaps)),
-      ...rejectionWarnings(report.rejected, first),
-      ...graphWarnings,
-    ];
+    const warnings = [...warningsOf(report, first), ...(finished.propertyGraph?.warnings ?? [])];
     const ofTargets = targets.length === 0 ? {} : { targets };
     return {
       report: { ...report, bytesWritten, warnings },
@@ -188,7 +182,8 @@ function executionsOf(results: readonly SliceResult[]): readonly Execution[] | u
   return executions.length === results.length ? executions : undefined;
 }
 
-const MAX_SHOWN = 3;
+/** So many messages of rejected records are shown. */
+export const MAX_SHOWN = 3;
 
 async function checkPart(directory: string, { file, bytes }: FinishedPart): Promise<void> {
   const found = await stat(join(directory, file)).catch(() => undefined);
@@ -210,6 +205,13 @@ async function joinRejections({ output }: Task, results: readonly SliceResult[])
     throw error;
   }
 }
+
+/** What the report of a run warns of. @param first messages of the first rejected records */
+export const warningsOf = (report: RunReport, first: readonly string[]): readonly string[] => [
+  ...report.warnings,
+  ...countRepeated(emptyWarnings(report.triplesMaps)),
+  ...rejectionWarnings(report.rejected, first),
+];
 
 function rejectionWarnings(count: number, first: readonly string[]): readonly string[] {
   if (count === 0) return [];

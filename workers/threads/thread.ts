@@ -18,10 +18,11 @@ import { type FileSink, openFileSink, temporaryName } from '../../src/sinks/file
 import { FORMAT_EXTENSION } from '../../src/sinks/sink.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeEarlier, removeEarlierSpills } from '../output/output.ts';
-import { publish, publishSlices } from '../output/publish.ts';
+import { MAX_SHOWN, publish, publishSlices } from '../output/publish.ts';
 import { TargetParts } from '../output/targets.ts';
 import { fetchSlices, sendSlice } from '../output/transfer.ts';
 import type { RunResult, Task } from '../task.ts';
+import { makeVersion } from './dataset.ts';
 import type { CutRun, Engine, FromTask, FromThread, TaskContext, ThreadCommand, ThreadData, ThreadResult, ToThread } from './messages.ts';
 import { checkGraphFormat, graphFilesOf } from './property-graph.ts';
 import { withoutRepetitions } from './repetitions.ts';
@@ -112,6 +113,7 @@ async function execute(id: number, command: ThreadCommand): Promise<void> {
 async function resultOf(command: ThreadCommand, context: TaskContext, post: Post): Promise<ThreadResult> {
   if (command.kind === 'write') return writeInputs(command.task, context, post);
   const { task } = command;
+  if (task.dataset !== undefined) return makeVersion(task, task.dataset, context);
   return task.request.slice === undefined ? mapRun(task, context) : mapSlice(task, context);
 }
 
@@ -256,5 +258,3 @@ async function mapInto<R>(
     if (existsSync(task.request.spillDirectory)) await rm(task.request.spillDirectory, { recursive: true, force: true });
   }
 }
-
-const MAX_SHOWN = 3;

@@ -9,7 +9,7 @@ import { writeFault } from '../../src/sinks/descriptor.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import type { WriteProgress, WriteReport } from '../../src/write/request.ts';
 import { RejectionFile, removeEarlier } from '../output/output.ts';
-import { openPublication } from '../output/publication.ts';
+import { publishFile } from '../output/publication.ts';
 import type { WriteTask, WrittenResult } from '../task.ts';
 import type { FromTask, TaskContext } from './messages.ts';
 
@@ -100,17 +100,10 @@ class RejectionLog {
 
   /** URL of the file; undefined: nothing was rejected. @throws Fault sink/failed */
   async publish(confirm: () => Promise<unknown>): Promise<string | undefined> {
-    const temporary = this.file.finish();
     const { name, attempt } = this.output;
-    const final = `${name}.rejected.ndjson`;
-    const publication = openPublication(this.output);
-    if (temporary !== undefined) {
-      const moves = [{ from: temporary, to: final }];
-      await publication.send(moves, confirm);
-      await publication.appear(moves);
-    }
+    const url = await publishFile(this.output, this.file.finish(), `${name}.rejected.ndjson`, confirm);
     await removeEarlier(this.output, name, attempt);
-    return temporary === undefined ? undefined : publication.urlOf(final);
+    return url;
   }
 
   /** Keeps the file. An error here must not hide the error that ended the write. */

@@ -1,4 +1,5 @@
 /** `/runs/{id}/outputs/{number}`: downloads a file or an object that a run has made. The service streams both, so its roles hold for both. */
+import type { SuccessReport } from '../../../queues/jobs.ts';
 import { settingsOf } from '../../../queues/requests/transform.ts';
 import { s3AccessOf } from '../../../src/config/run-defaults.ts';
 import { Fault } from '../../../src/core/fault.ts';
@@ -17,7 +18,7 @@ export function runOutputRoute(api: Api, idOf: (call: Parameters<Route['handle']
         name: 'number',
         in: 'path',
         required: true,
-        description: 'Position in outputFileLocations of its report, followed by targetFileLocations; from 1',
+        description: 'Position in outputFileLocations of its report, followed by targetFileLocations and removedFileLocations; from 1',
       },
     ],
     replies: { 200: { description: 'The file, unpacked', type: 'application/octet-stream' } },
@@ -54,11 +55,8 @@ export function runOutputRoute(api: Api, idOf: (call: Parameters<Route['handle']
 
 /** The report of a transformer; the graph writer makes no files. */
 function filesOf(report: object): readonly string[] {
-  const { outputFileLocations = [], targetFileLocations = [] } = report as {
-    readonly outputFileLocations?: readonly string[];
-    readonly targetFileLocations?: readonly string[];
-  };
-  return [...outputFileLocations, ...targetFileLocations];
+  const { outputFileLocations = [], targetFileLocations = [], removedFileLocations = [] } = report as Partial<SuccessReport>;
+  return [...outputFileLocations, ...targetFileLocations, ...removedFileLocations];
 }
 
 async function* closing(bytes: AsyncIterable<Uint8Array>, close: () => Promise<void>): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,5 @@
 /** Options of mapping: how records become statements, the limits of a run, and its files. */
+import { DATASET_NAME, DATASET_NAME_SAYS } from '../../core/text.ts';
 import { OUTPUT_FORMATS, RDF_VERSIONS } from '../../sinks/sink.ts';
 import { isLogin, LOGIN_FORM } from '../../storage/logins.ts';
 import { RETENTION_LIMIT } from './patterns.ts';
@@ -274,6 +275,16 @@ export const MAPPING_OPTIONS = {
     place: 'write',
     summary:
       'Directory of the datasets, a directory of this machine or a prefix of object storage; each has a directory of its name in it. Absent: `datasets` beside the directory of OUTPUT_DIR_URL.',
+  },
+  DATASET: {
+    path: 'dataset',
+    type: 'string',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    pattern: { test: DATASET_NAME, says: DATASET_NAME_SAYS },
+    summary:
+      'Dataset in DATASETS_DIR_URL of which each run makes a version, unless its request names another one. The first run creates it. Absent: a run without `dataset` writes its statements to OUTPUT_DIR_URL.',
   },
   RETAIN_OUTPUTS: {
     path: 'retainOutputs',

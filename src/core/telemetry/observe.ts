@@ -86,6 +86,26 @@ export const METRICS = {
   records: new Counter({ name: 'rml_records_read_total', help: 'Records read by completed runs', ...on }),
   rejected: new Counter({ name: 'rml_records_rejected_total', help: 'Records that gave no valid term, of completed runs', ...on }),
   quads: new Counter({ name: 'rml_quads_written_total', help: 'Statements written by completed runs', ...on }),
+  /** Counted by the worker that ended the run. The label is bounded: `observeVersion`. */
+  datasetVersions: new Counter({ name: 'rml_dataset_versions_total', help: 'New versions, by dataset', labelNames: ['dataset'], ...on }),
+  datasetAdded: new Counter({
+    name: 'rml_dataset_added_total',
+    help: 'Statements that new versions have and the versions before had not, by dataset',
+    labelNames: ['dataset'],
+    ...on,
+  }),
+  datasetRemoved: new Counter({
+    name: 'rml_dataset_removed_total',
+    help: 'Statements that new versions have not and the versions before had, by dataset',
+    labelNames: ['dataset'],
+    ...on,
+  }),
+  datasetLast: new Gauge({
+    name: 'rml_dataset_last_version_timestamp_seconds',
+    help: 'Unix time of the last version that a worker made, by dataset',
+    labelNames: ['dataset'],
+    ...on,
+  }),
   bytesRead: new Counter({ name: 'rml_input_bytes_total', help: 'Bytes read by completed runs', ...on }),
   bytesWritten: new Counter({ name: 'rml_output_bytes_total', help: 'Bytes written by completed runs', ...on }),
   spilled: new Counter({
@@ -223,6 +243,20 @@ export const METRICS = {
   outboxAge: new Gauge({ name: 'rml_outbox_oldest_seconds', help: 'Age of the oldest outcome whose messages are still to be sent', ...on }),
   queueErrors: new Counter({ name: 'rml_queue_errors_total', help: 'Errors of the connection to the queue', labelNames: ['kind'], ...on }),
 } as const;
+
+/** So many datasets have labels of their own in a process; the others share one. */
+const MAX_DATASETS = 200;
+const datasets = new Set<string>();
+
+/** Counts a new version of a dataset. */
+export function observeVersion(name: string, added: number, removed: number): void {
+  if (datasets.size < MAX_DATASETS) datasets.add(name);
+  const dataset = datasets.has(name) ? name : 'other';
+  METRICS.datasetVersions.inc({ dataset });
+  METRICS.datasetAdded.inc({ dataset }, added);
+  METRICS.datasetRemoved.inc({ dataset }, removed);
+  METRICS.datasetLast.set({ dataset }, Date.now() / 1000);
+}
 
 /** Counts one answered request. `route` is the pattern of the route, never the requested path. */
 export function observeRequest(request: {

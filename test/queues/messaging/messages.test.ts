@@ -43,6 +43,13 @@ describe('an outcome', () => {
     report: { ...successReport('r1'), outputFileLocations: ['file:///a.nq', 'file:///b.nq'] },
   };
 
+  test('that made a version of a dataset has the fields of the version', () => {
+    const change = { dataset: 'people', version: 3, previousVersion: 2, added: 1, removed: 1, removedFileLocations: ['file:///r.nq.gz'] };
+    const outcome: Outcome = { state: 'completed', report: { ...successReport('r1'), ...change } };
+    const { messages } = messagesOf(RUN, outcome, DEFAULTS, NOW);
+    expect(JSON.parse(messages[0]?.value as string)).toMatchObject({ ...change, outputFileLocations: expect.any(Array) });
+  });
+
   test('that is a success is one JSON message', () => {
     const { kind, messages } = messagesOf(RUN, completed, DEFAULTS, NOW);
     expect(kind).toBe('success');
@@ -348,6 +355,15 @@ describe('a success message is a run of the graph writer', () => {
     expect(runs.submitted.map(({ request }) => [request.service, request.inputs.map(({ url }) => url)])).toEqual([
       ['graph-writer', expected],
     ]);
+  });
+
+  test('of a version that adds nothing, there is no file to write, and no run', async () => {
+    const runs = fakeRuns();
+    const outbox = { add: async () => Promise.reject(new Error('a dead letter')) };
+    const settings = { runs, config: await openConfig({}), workingDirectory: '/', outbox };
+    const value = JSON.stringify({ ...success, outputFileLocations: [], dataset: 'people', version: 3, previousVersion: 3 });
+    await messageHandler('graph-writer', settings, logger)(messageOf(value), new AbortController().signal);
+    expect(runs.submitted).toEqual([]);
   });
 
   test.each(['', '[]', '[1]', '{"outputFileLocations":[]}', '{"quads":3}', 'nothing'])(

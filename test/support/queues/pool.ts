@@ -23,6 +23,7 @@ export function openPool(directory: string, engine?: string): { readonly pool: T
   const pool = new ThreadPool({ memoryMb: 64, ...(engine === undefined ? {} : { engine }) }, quietLogger());
   const settings = {
     spillDirectory: join(directory, 'spill'),
+    datasetStates: join(directory, 'datasets'),
     workingDirectory: directory,
     database: async () => undefined,
     web: async () => RUN_DEFAULTS.web,

@@ -1,0 +1,183 @@
+/** Runs of a real service that make versions of datasets: by request and by option, in their order, and after a process was killed. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { temporaryDirectory } from '../../support/queues/backends.ts';
+import { PEOPLE_LINES, peopleMapping, slowInput } from '../../support/service/inputs.ts';
+import { type Answer, ask, poll, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
+
+let directory: { readonly path: string; remove(): Promise<void> };
+let service: ServiceProcess;
+const at = (name: string): string => join(directory.path, name);
+const base = (): string => `${service.url}/semi-structured-transformer`;
+const start = (): Promise<ServiceProcess> =>
+  startService({
+    cwd: directory.path,
+    env: {
+      QUEUE_URL: 'embedded:',
+      DATA_DIR: at('data'),
+      WORKER_CONCURRENCY: '2',
+      LOCK_SECONDS: '2',
+      STALLED_SECONDS: '1',
+      RETRY_SECONDS: '1',
+    },
+  });
+
+/** Writes rows of people, and asks for a run over them. */
+async function run(dataset: string | undefined, rows: readonly string[], headers?: Readonly<Record<string, string>>): Promise<Answer> {
+  const input = at(`${dataset}-${Math.random()}.csv`);
+  await writeFile(input, `id,name\n${rows.map((row) => `${row}\n`).join('')}`);
+  return postJson(`${base()}/process`, { inputFileURL: input, mappingURL: at('people.ttl'), dataset }, headers);
+}
+
+const linesOf = async (urls: readonly string[]): Promise<readonly string[]> => {
+  const texts = await Promise.all(urls.map(async (url) => gunzipSync(await readFile(fileURLToPath(url))).toString()));
+  return texts.flatMap((text) => text.trimEnd().split('\n')).sort();
+};
+
+const line = (id: string, name: string): string => `<http://example.com/${id}> <http://example.com/name> "${name}" .`;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  await writeFile(at('people.ttl'), peopleMapping('csv', 'people.csv'));
+  service = await start();
+}, 60_000);
+afterAll(async () => {
+  await service?.stop();
+  await directory.remove();
+});
+
+test('a run makes a version: its report has the statements that came and those that went', async () => {
+  const first = await run('people', ['1,Ann', '2,Bob']);
+  expect([first.status, first.body]).toEqual([
+    200,
+    expect.objectContaining({
+      dataset: 'people',
+      version: 1,
+      previousVersion: 0,
+      added: 2,
+      removed: 0,
+      removedFileLocations: [],
+      quads: 2,
+    }),
+  ]);
+  expect(await linesOf(first.body.outputFileLocations)).toEqual(PEOPLE_LINES);
+  const second = await run('people', ['1,Ann', '3,Cem']);
+  expect(second.body).toMatchObject({ version: 2, previousVersion: 1, added: 1, removed: 1, records: 2, quads: 2 });
+  expect(await linesOf(second.body.outputFileLocations)).toEqual([line('3', 'Cem')]);
+  expect(await linesOf(second.body.removedFileLocations)).toEqual([line('2', 'Bob')]);
+  expect(fileURLToPath(second.body.outputFileLocations[0])).toBe(at('data/datasets/people/versions/000002.added.nq.gz'));
+  const same = await run('people', ['3,Cem', '1,Ann', '1,Ann']);
+  expect([same.status, same.body]).toEqual([
+    200,
+    expect.objectContaining({ version: 2, previousVersion: 2, added: 0, removed: 0, outputFileLocations: [], removedFileLocations: [] }),
+  ]);
+  const view = await ask(`${base()}/runs/${second.body.runId}`);
+  expect(view.body).toMatchObject({ dataset: 'people', attempts: 1, outcome: { report: { version: 2, removed: 1 } } });
+  const metrics = (await ask(`${service.url}/metrics`)).body as string;
+  for (const [name, value] of [
+    ['versions_total', '2'],
+    ['added_total', '3'],
+    ['removed_total', '1'],
+    ['last_version_timestamp_seconds', '\\d+'],
+  ])
+    expect(metrics).toMatch(new RegExp(`^rml_dataset_${name}\\{dataset="people"\\} ${value}`, 'm'));
+});
+
+test('GET takes the name as well, and the option gives it to runs that name none', async () => {
+  await writeFile(at('one.csv'), 'id,name\n1,Ann\n');
+  const query = new URLSearchParams({ inputFileURL: at('one.csv'), mappingURL: at('people.ttl'), dataset: 'asked' });
+  expect((await ask(`${base()}/process?${query}`)).body).toMatchObject({ dataset: 'asked', version: 1, added: 1 });
+  const set = (configValue: string) =>
+    ask(`${base()}/updateConfig`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ configEntry: 'DATASET', configValue }),
+    });
+  expect((await set('../x')).status).toBe(400);
+  expect((await set('usual')).status).toBe(200);
+  expect((await run(undefined, ['1,Ann'])).body).toMatchObject({ dataset: 'usual', version: 1 });
+  expect((await set('')).status).toBe(200);
+  expect((await run(undefined, ['1,Ann'])).body.dataset).toBeUndefined();
+});
+
+test.each([
+  ['', /dataset is no name of a dataset: 1 to 64 letters/],
+  ['..', /no name of a dataset/],
+  ['a/b', /no name of a dataset/],
+  ['x'.repeat(65), /no name of a dataset/],
+  [['a'], /dataset is/],
+])('%j is no name of a dataset', async (dataset, message) => {
+  const answer = await postJson(`${base()}/process`, { inputFileURL: at('one.csv'), mappingURL: at('people.ttl'), dataset });
+  expect([answer.status, answer.headers.get('content-type'), answer.body.detail]).toEqual([
+    400,
+    expect.stringContaining('application/problem+json'),
+    expect.stringMatching(message),
+  ]);
+});
+
+test('an option that excludes datasets is named', async () => {
+  const set = (configValue: string) =>
+    ask(`${base()}/updateConfig`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ configEntry: 'OUTPUT_FILE_FORMAT', configValue }),
+    });
+  await set('turtle');
+  const answer = await run('people', ['1,Ann']);
+  await set('nquads');
+  expect([answer.status, answer.body]).toEqual([
+    400,
+    expect.objectContaining({
+      detail: expect.stringContaining('the files of a dataset are N-Quads'),
+      hint: 'Set OUTPUT_FILE_FORMAT=nquads',
+    }),
+  ]);
+});
+
+test('runs of a dataset take turns in the order of their requests, and hold up no other run', async () => {
+  const slow = await slowInput(3);
+  const async = { prefer: 'respond-async' };
+  try {
+    const asked = await postJson(`${base()}/process`, { inputFileURL: slow.url, mappingURL: at('people.ttl'), dataset: 'turns' }, async);
+    const ids = [asked.body.id as string];
+    await slow.asked;
+    // The more urgent ones are taken first.
+    for (const urgency of [5, 3, 1])
+      ids.push((await run('turns', [`1,${urgency}`], { prefer: `respond-async, urgency=${urgency}` })).body.id as string);
+    const cancelled = (await run('turns', ['1,none'], async)).body.id as string;
+    expect((await run('others', ['1,Ann'])).body).toMatchObject({ dataset: 'others', version: 1 });
+    expect((await ask(`${base()}/runs/${ids[3]}`)).body).toMatchObject({ state: 'queued', dataset: 'turns', attempts: 0 });
+    await ask(`${base()}/runs/${cancelled}`, { method: 'DELETE' });
+    slow.release();
+    const ended = await Promise.all(ids.map((id) => poll(`${base()}/runs/${id}`, ({ body }) => body.outcome !== undefined, 15_000)));
+    expect(ended.map(({ body }) => [body.outcome.report?.version, body.attempts])).toEqual([1, 2, 3, 4].map((version) => [version, 1]));
+    expect(await linesOf(ended[3]?.body.outcome.report.outputFileLocations)).toEqual([line('1', '1')]);
+    expect((await ask(`${base()}/runs/${cancelled}`)).body.state).toBe('cancelled');
+  } finally {
+    await slow.close();
+  }
+}, 60_000);
+
+test('a run whose process is killed makes its version once, and before those that were asked for later', async () => {
+  const slow = await slowInput(3);
+  const async = { prefer: 'respond-async' };
+  try {
+    const asked = await postJson(`${base()}/process`, { inputFileURL: slow.url, mappingURL: at('people.ttl'), dataset: 'killed' }, async);
+    await slow.asked;
+    const later = await run('killed', ['1,Ann'], async);
+    service.kill('SIGKILL');
+    await service.exited;
+    slow.release();
+    service = await start();
+    const [first, second] = await Promise.all(
+      [asked, later].map(({ body }) => poll(`${base()}/runs/${body.id}`, (answer) => answer.body.outcome !== undefined, 30_000)),
+    );
+    expect(first?.body.outcome.report).toMatchObject({ version: 1, previousVersion: 0, added: 3 });
+    expect(second?.body.outcome.report).toMatchObject({ version: 2, previousVersion: 1, added: 1, removed: 3 });
+  } finally {
+    await slow.close();
+  }
+}, 90_000);
