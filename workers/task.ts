@@ -26,7 +26,7 @@ export interface DatasetTask {
   readonly name: string;
   /** Path or URL of its directory. */
   readonly url: string;
-  /** Absolute path, for a dataset in object storage. One in a directory of this machine has its state there. */
+  /** Absolute path: in the dataset, if that is a directory of this machine. Locked while the task is carried out. */
   readonly stateDirectory: string;
 }
 

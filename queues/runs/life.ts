@@ -46,7 +46,7 @@ export const LIFE: Readonly<Record<LifeState, Steps>> = {
     requeue: to('queued', 'give back'),
   },
   preparing: { ...WORKING, prepared: to('mapping'), busy: to('queued', 'put off') },
-  mapping: { ...WORKING, mapped: to('publishing', 'confirm') },
+  mapping: { ...WORKING, mapped: to('publishing', 'confirm'), busy: to('queued', 'put off') },
   // What takes long is followed by another question.
   publishing: { ...WORKING, mapped: to('publishing', 'confirm'), published: to('announcing', 'announce') },
   announcing: {

@@ -12,7 +12,7 @@ import type { RunHooks, RunReport, RunRequest } from '../run/request.ts';
 import { executeRun } from '../run/run.ts';
 import { openFileSink } from '../sinks/file.ts';
 import type { PartFile, QuadSink } from '../sinks/sink.ts';
-import { lockDirectory } from '../storage/local/directory-lock.ts';
+import type { DirectoryLock } from '../storage/local/directory-lock.ts';
 import { probeInput } from '../storage/open.ts';
 import type { Folding } from './changes.ts';
 import { type ChangeSink, compareGraphs } from './compare.ts';
@@ -29,7 +29,7 @@ import {
   type VersionInput,
   type VersionRunOptions,
 } from './manifest.ts';
-import { newSeed, removeStates, type Seen, type State, StateDraft, stateOf, TEMPORARY } from './state.ts';
+import { lockState, newSeed, removeStates, type Seen, type State, StateDraft, stateOf, TEMPORARY } from './state.ts';
 
 export interface DatasetPlace {
   readonly files: DatasetFiles;
@@ -37,6 +37,8 @@ export interface DatasetPlace {
   readonly stateDirectory: string;
   /** For a new dataset; undefined: as its address says. */
   readonly name?: string | undefined;
+  /** Whether the caller has locked the state directory. */
+  readonly isLocked?: boolean;
 }
 
 export interface DatasetReport extends Counts {
@@ -90,18 +92,16 @@ export async function runDataset(
     throw new Fault('request/invalid', 'A preview reads some of the records, so it makes no version of a dataset', {
       hint: 'Leave out --limit',
     });
-  const lock = await lockDataset(place);
+  const lock = place.isLocked ? undefined : await lockDataset(place);
   try {
     return await new VersionRun(place, request, hooks, outputs).execute();
   } finally {
-    await lock.release();
+    await lock?.release();
   }
 }
 
 /** @throws Fault service/unavailable — another process writes the dataset */
-export async function lockDataset({ stateDirectory, files }: DatasetPlace): Promise<{ release(): Promise<void> }> {
-  return lockDirectory(stateDirectory, { what: 'state', hint: `Another run writes the dataset ${files.url}: wait until it has ended` });
-}
+export const lockDataset = ({ stateDirectory, files }: DatasetPlace): Promise<DirectoryLock> => lockState(stateDirectory, files.url);
 
 class VersionRun {
   readonly #place: DatasetPlace;

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { Fault } from '../core/fault.ts';
 import { HASH_VERSION } from '../core/hash.ts';
 import { MemoryBudget } from '../spill/budget.ts';
+import { type DirectoryLock, lockDirectory } from '../storage/local/directory-lock.ts';
 import { syncDirectory, writeAtomically } from '../storage/local/file.ts';
 import type { Folding } from './changes.ts';
 import { type Dataset, jsonText } from './dataset.ts';
@@ -54,6 +55,16 @@ export class State {
     return number === 0 && target !== undefined ? undefined : new GraphLogReader(join(this.directory, String(number)));
   }
 }
+
+/**
+ * Locks a state directory (created if missing), so that one process at a time writes the dataset.
+ *
+ * @param url of the dataset
+ * @param isQueued whether a queue orders the runs: an owner on another machine that gives no sign of life has ended then
+ * @throws Fault service/unavailable — another process writes it
+ */
+export const lockState = (directory: string, url: string, isQueued = false): Promise<DirectoryLock> =>
+  lockDirectory(directory, { what: 'state', hint: `Another run writes the dataset ${url}: wait until it has ended`, isQueued });
 
 /** The state of the newest version, from its directory or from the versions. undefined: there is no version. */
 export async function stateOf(dataset: Dataset, directory: string, folding: Folding): Promise<State | undefined> {

@@ -17,7 +17,7 @@ const EXPECTED: Readonly<Record<LifeEvent, Partial<Record<LifeState, string>>>> 
   take: { queued: 'preparing: work' },
   resume: { queued: 'announcing: announce' },
   killed: { queued: 'announcing: announce' },
-  busy: { preparing: 'queued: put off' },
+  busy: { preparing: 'queued: put off', mapping: 'queued: put off' },
   prepared: { preparing: 'mapping' },
   mapped: { mapping: 'publishing: confirm', publishing: 'publishing: confirm' },
   published: { publishing: 'announcing: announce' },

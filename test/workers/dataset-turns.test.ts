@@ -1,16 +1,22 @@
 /** Runs of a dataset take turns, on every kind of queue: lines of runs, and two workers that take runs as the queue gives them. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
-import type { SuccessReport } from '../../queues/jobs.ts';
+import { SERVICE_QUEUES, type SuccessReport } from '../../queues/jobs.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
 import { openConfig } from '../../src/config/store.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
+import { lockState } from '../../src/datasets/state.ts';
 import { startWorkers } from '../../workers/host.ts';
 import { openQueue, QUEUES, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { tinyRun } from '../support/queues/requests.ts';
 import { peopleMapping } from '../support/service/inputs.ts';
+
+async function until(done: () => Promise<boolean>): Promise<void> {
+  while (!(await done())) await sleep(50);
+}
 
 describe.each(QUEUES)('over a queue of kind $name', ({ name, missing, start }) => {
   const prefix = uniquePrefix();
@@ -102,6 +108,14 @@ describe.each(QUEUES)('over a queue of kind $name', ({ name, missing, start }) =
           ['others', 1, 0],
         ]);
         expect(await first().datasetLines.leave(at('datasets/people'), 'none')).toBeUndefined();
+
+        // A command writes the dataset.
+        const lock = await lockState(at('datasets/locked/state'), 'locked');
+        const id = await submit('locked', 'x', 3);
+        await until(async () => (await first().queue(SERVICE_QUEUES['semi-structured-transformer'].work).getDelayedCount()) === 1);
+        expect(await runs.get(id)).toMatchObject({ state: 'queued', attempts: 0 });
+        await lock.release();
+        expect(await runs.outcome(id, 30_000)).toMatchObject({ state: 'completed', report: { version: 1 } });
       } finally {
         await Promise.all(workers.map((one) => one.drain(1_000)));
         await runs.close();

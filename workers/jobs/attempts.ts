@@ -27,7 +27,7 @@ interface Happened<W> extends AttemptEnd<W> {
 /** What the jobs of one queue do. `W` is what their work gives, `R` the result of a job. */
 export interface JobKind<D extends RunPayload, W, R = W> {
   readonly noun: 'run' | 'slice';
-  /** Does the work. @throws Fault */
+  /** Does the work. @throws Fault, Busy */
   work(job: Job<D, R>, context: AttemptContext): Promise<W>;
   /** Asks the queue whether the job is still needed. Resolves to the fault to end it with; undefined: it is needed. */
   cancellation(job: Job<D, R>): Promise<Fault | undefined>;
@@ -267,8 +267,8 @@ export class Attempts<D extends RunPayload, W, R = W> {
   }
 }
 
-/** An earlier run of the dataset has not ended. */
-class Busy extends Error {}
+/** The dataset of the run is not free: an earlier run has not ended, or another process writes it. */
+export class Busy extends Error {}
 
 /** Fields of every log line about a job. */
 export function fieldsOf(job: Job<RunPayload>): TracedWork {

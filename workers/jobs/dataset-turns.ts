@@ -16,7 +16,7 @@ const LONGEST_LOOK_MS = 300_000;
 export interface DatasetTurns {
   /** Whether an earlier run of the dataset has not ended. */
   isBusy(job: Job<RunPayload>): Promise<boolean>;
-  /** Puts a run off until it is called. @throws Error — `token` is no longer the lock */
+  /** Puts a run off until it is called, or where it waits for another process, for a while. @throws Error — `token` is no longer the lock */
   putOff(job: Job<RunPayload>, token: string): Promise<void>;
   /** Takes a run that has ended out of the line, and calls the next one. */
   leave(run: RunPayload): Promise<void>;
@@ -64,9 +64,11 @@ export function datasetTurns({
     async putOff(job, token) {
       const { data } = job;
       const dataset = datasetUrlOf(data) as string;
+      // 0: its turn has come, and another process writes the dataset.
       const { before } = await datasetLines.join(dataset, data.runId);
       await jobChanges.amend(SERVICE_QUEUES[data.service].work, data.runId, { waits: (data.waits ?? 0) + 1 }, lockOf(job, token));
       await job.moveToDelayed(Date.now() + Math.min(LONGEST_LOOK_MS, Math.max(1, before) * LOOK_MS), token);
+      if (before === 0) return;
       // A run that ended before that did not find it among those that can be called.
       const { head } = await datasetLines.join(dataset, data.runId);
       if (head === data.runId) await call(await find(head));

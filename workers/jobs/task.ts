@@ -1,12 +1,13 @@
 /** Turns the payload of a job into the task of a thread. */
 import { join } from 'node:path';
-import { type RunPayload, SERVICES, type Service, type TransformPayload } from '../../queues/jobs.ts';
+import { type DatasetRequest, type RunPayload, SERVICES, type Service, type TransformPayload } from '../../queues/jobs.ts';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import type { DatabaseAccess, RunRequest, RunSlice } from '../../src/run/request.ts';
 import type { SliceSizes } from '../../src/run/slices/slices.ts';
 import type { S3Access } from '../../src/storage/s3-access.ts';
+import { locate } from '../../src/storage/url.ts';
 import { outputName, outputPlace } from '../output/output.ts';
-import type { OutputPlace, Task } from '../task.ts';
+import type { DatasetTask, OutputPlace, Task } from '../task.ts';
 
 export interface TaskSettings {
   /** Absolute path. */
@@ -52,7 +53,7 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
     settings.web(),
   ]);
   // JSON has no undefined: the value is absent or null.
-  const dataset = data.dataset == null ? undefined : { ...data.dataset, stateDirectory: join(settings.datasetStates, data.dataset.name) };
+  const dataset = data.dataset == null ? undefined : datasetTask(data.dataset, settings);
   return {
     dataset,
     request: {
@@ -95,6 +96,11 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
       propertyGraph: data.output.propertyGraph,
     },
   };
+}
+
+function datasetTask(dataset: DatasetRequest, { datasetStates, workingDirectory }: TaskSettings): DatasetTask {
+  const at = locate(dataset.url, workingDirectory);
+  return { ...dataset, stateDirectory: at.kind === 'file' ? join(at.path, 'state') : join(datasetStates, dataset.name) };
 }
 
 /** Repeated statements of slices of a file are removed line by line (`repetition-filter.ts`), which needs a line-based format. */

@@ -13,11 +13,15 @@ import {
   type TransformResult,
 } from '../../queues/jobs.ts';
 import { Fault } from '../../src/core/fault.ts';
+import { redact } from '../../src/core/redact.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { inPresentSpan } from '../../src/core/telemetry/trace.ts';
+import { lockState } from '../../src/datasets/state.ts';
+import type { DirectoryLock } from '../../src/storage/local/directory-lock.ts';
 import { removeAll, removeSpills } from '../output/output.ts';
+import type { DatasetTask } from '../task.ts';
 import type { ThreadPool } from '../threads/pool.ts';
-import { type AttemptSettings, Attempts, fieldsOf, type JobKind, wholeRun } from './attempts.ts';
+import { type AttemptSettings, Attempts, Busy, fieldsOf, type JobKind, wholeRun } from './attempts.ts';
 import type { DatasetTurns } from './dataset-turns.ts';
 import type { RunEnd } from './run-end.ts';
 import { ScatterGather } from './scatter-gather.ts';
@@ -43,6 +47,7 @@ export function transformAttempts(
       const started = performance.now();
       const startedAt = Date.now();
       const [task] = await Promise.all([taskOf(data, String(job.attemptsStarted), settings), context.admit()]);
+      const lock = task.dataset === undefined ? undefined : await lockOf(task.dataset);
       METRICS.attempts.inc();
       logger.debug({ ...fieldsOf(job), service: data.service, mapping: data.mappings }, 'run started');
       const scatterGather = new ScatterGather(slices, backend.fairQueueing, job, task, context);
@@ -61,6 +66,7 @@ export function transformAttempts(
         return { ...result, startedAt, milliseconds: Math.round(performance.now() - started) };
       } finally {
         await scatterGather.end();
+        await lock?.release();
       }
     },
 
@@ -71,6 +77,21 @@ export function transformAttempts(
     onActive: (change) => METRICS.activeRuns.inc(change),
   };
   return new Attempts(kind, settings, logger);
+}
+
+/**
+ * The lock of a dataset against commands, and attempts on other machines that have lost their job and not noticed yet. This process holds it, not the
+ * thread: a thread may be ended.
+ *
+ * @throws Busy; Fault config/invalid
+ */
+async function lockOf({ stateDirectory, url }: DatasetTask): Promise<DirectoryLock> {
+  try {
+    return await lockState(stateDirectory, redact(url), true);
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'service/unavailable') throw new Busy();
+    throw error;
+  }
 }
 
 /** Removes all files of a run that ended without output. */

@@ -1,7 +1,6 @@
 /** A run that makes a version of a dataset: the files of the version are its output. */
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { TargetFile } from '../../queues/jobs.ts';
 import type { DatasetFiles } from '../../src/datasets/files.ts';
@@ -29,7 +28,6 @@ export async function makeVersion(task: Task, dataset: DatasetTask, { signal, pr
   }
   const [{ openFiles }, { runDataset }] = await Promise.all([import('../../src/datasets/files.ts'), import('../../src/datasets/run.ts')]);
   const files = openFiles(dataset.url, request.workingDirectory, request.web.s3);
-  const stateDirectory = files.directory === undefined ? dataset.stateDirectory : join(files.directory, 'state');
   const rejected = request.onError === 'quarantine' ? new RejectionFile(output) : undefined;
   const first: string[] = [];
   const reject = (rejection: Rejection): void => {
@@ -46,7 +44,7 @@ export async function makeVersion(task: Task, dataset: DatasetTask, { signal, pr
     rejections = await publishFile(output, rejected?.finish(), `${output.name}.rejected.ndjson`, () => ask({ kind: 'mapped' }));
   };
   try {
-    const place = { files, stateDirectory, name: dataset.name };
+    const place = { files, stateDirectory: dataset.stateDirectory, name: dataset.name, isLocked: true };
     const made = await runDataset(place, request, { signal, progress, memory, reject, confirm });
     if (!isConfirmed) await confirm();
     return { ...resultOf(made, files, first), rejections };

@@ -22,6 +22,8 @@ export interface LockedDirectory {
   /** `queue`: "The queue directory …". */
   readonly what: string;
   readonly hint: string;
+  /** Whether an owner that cannot be checked, and has not touched its record for a while, counts as ended: others see to it that it does no harm. */
+  readonly isQueued?: boolean;
 }
 
 const QUEUE: LockedDirectory = {
@@ -39,7 +41,7 @@ const YOUNG_MS = 60_000;
  *
  * @throws Fault service/unavailable — another process owns it, or may own it; the message names it and says what to do
  */
-export async function lockDirectory(directory: string, { what, hint }: LockedDirectory = QUEUE): Promise<DirectoryLock> {
+export async function lockDirectory(directory: string, { what, hint, isQueued = false }: LockedDirectory = QUEUE): Promise<DirectoryLock> {
   try {
     makeDirectory(directory, 0o700);
   } catch (error) {
@@ -53,7 +55,7 @@ export async function lockDirectory(directory: string, { what, hint }: LockedDir
   try {
     for (let i = 0; i < TRIES; i++) {
       await writeRecord(own, me);
-      const outcome = await attempt(directory, own, me);
+      const outcome = await attempt(directory, own, me, isQueued);
       if (outcome === 'taken') {
         const stop = keep(directory, me, what);
         return {
@@ -77,14 +79,14 @@ export async function lockDirectory(directory: string, { what, hint }: LockedDir
 }
 
 /** `overtaken`: another process has changed the state meanwhile. */
-async function attempt(directory: string, own: string, me: Owner): Promise<'taken' | 'overtaken' | Refusal> {
+async function attempt(directory: string, own: string, me: Owner, isQueued: boolean): Promise<'taken' | 'overtaken' | Refusal> {
   const record = join(directory, RECORD);
   const before = await readRecord(record);
   const followed: string[] = [];
   let last = NOBODY;
   for (let path = record, found = before; ; path = after(directory, last), found = await readRecord(path)) {
     if (found !== undefined) {
-      const refusal = await refusalOf(found.owner, me, directory, path, Date.now() - found.touched);
+      const refusal = await refusalOf(found.owner, me, directory, path, Date.now() - found.touched, isQueued);
       if (refusal !== undefined) return refusal;
       last = found.owner.token;
     } else if (path !== record) break;
@@ -97,10 +99,10 @@ async function attempt(directory: string, own: string, me: Owner): Promise<'take
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST' || code === 'ENOENT') return 'overtaken';
-    return {
-      text: `cannot be claimed: its file system refuses a hard link (${(error as Error).message})`,
+    throw new Fault('config/invalid', `${directory} cannot be claimed: its file system refuses a hard link (${(error as Error).message})`, {
       hint: 'Take a directory of a local file system',
-    };
+      cause: error,
+    });
   }
   const now = await readRecord(record);
   if (now?.owner.token !== before?.owner.token) {

@@ -52,17 +52,27 @@ export async function presentOwner(directory: string): Promise<{ readonly owner:
 /**
  * Why `directory` cannot be taken from the owner whose record at `path` was touched `ageMs` ago; undefined: its process has ended.
  * Processes on another machine, or in a container without a socket, cannot be checked: a person must confirm that such a process has ended.
+ *
+ * @param isQueued see `LockedDirectory`
  */
-export async function refusalOf(owner: Owner, me: Owner, directory: string, path: string, ageMs: number): Promise<Refusal | undefined> {
+export async function refusalOf(
+  owner: Owner,
+  me: Owner,
+  directory: string,
+  path: string,
+  ageMs: number,
+  isQueued = false,
+): Promise<Refusal | undefined> {
   if (owner.pid === 0) return undefined;
   // A record of an earlier version has no host: it was written on this machine.
   const here = owner.host === undefined || owner.host === me.host;
   const who = `process ${owner.pid}${here ? '' : ` of ${owner.host}`}`;
   const used: Refusal = { text: `is in use by ${who}` };
-  const unknown: Refusal = {
+  const unchecked: Refusal = {
     text: `belongs to ${who}, and nobody can tell from here whether that still runs`,
     hint: `If it has ended for good, remove ${path}`,
   };
+  const unknown = !isQueued ? unchecked : ageMs < SILENT_MS ? used : undefined;
   if (owner.host !== undefined && (owner.boot !== me.boot || (owner.boot === undefined && !here))) {
     if (!here) return ageMs < SILENT_MS ? used : unknown;
     if (ageMs >= SILENT_MS) return undefined;

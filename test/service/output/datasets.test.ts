@@ -3,7 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { soakTest, test } from '../../support/jest/extent.ts';
 import { temporaryDirectory } from '../../support/queues/backends.ts';
 import { PEOPLE_LINES, peopleMapping, slowInput } from '../../support/service/inputs.ts';
 import { type Answer, ask, poll, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
@@ -31,6 +32,13 @@ async function run(dataset: string | undefined, rows: readonly string[], headers
   await writeFile(input, `id,name\n${rows.map((row) => `${row}\n`).join('')}`);
   return postJson(`${base()}/process`, { inputFileURL: input, mappingURL: at('people.ttl'), dataset }, headers);
 }
+
+const setOption = (configEntry: string, configValue: string): Promise<Answer> =>
+  ask(`${base()}/updateConfig`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ configEntry, configValue }),
+  });
 
 const linesOf = async (urls: readonly string[]): Promise<readonly string[]> => {
   const texts = await Promise.all(urls.map(async (url) => gunzipSync(await readFile(fileURLToPath(url))).toString()));
@@ -86,16 +94,39 @@ test('a run makes a version: its report has the statements that came and those t
     expect(metrics).toMatch(new RegExp(`^rml_dataset_${name}\\{dataset="people"\\} ${value}`, 'm'));
 });
 
+test('a run that fails makes no version, and records that are rejected go to a file', async () => {
+  await run('faults', ['1,Ann']);
+  const [failed, next] = await Promise.all([
+    postJson(`${base()}/process`, { inputFileURL: at('none.csv'), mappingURL: at('people.ttl'), dataset: 'faults' }),
+    run('faults', ['1,Bob']),
+  ]);
+  expect([failed.status, failed.body.code, next.body.version]).toEqual([400, 'source/missing', 2]);
+  await setOption('ON_ERROR', 'quarantine');
+  await writeFile(
+    at('typed.ttl'),
+    peopleMapping('csv', 'people.csv')
+      .replace('rml:reference "name"', 'rml:reference "name" ; rml:datatype xsd:integer')
+      .replace('@prefix', '@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n@prefix'),
+  );
+  await writeFile(at('typed.csv'), 'id,name\n1,5\n2,five\n');
+  const rejected = await postJson(`${base()}/process`, { inputFileURL: at('typed.csv'), mappingURL: at('typed.ttl'), dataset: 'faults' });
+  await setOption('ON_ERROR', 'auto');
+  expect(rejected.body).toMatchObject({
+    version: 3,
+    added: 1,
+    removed: 1,
+    rejectedRecords: 1,
+    warnings: [expect.stringMatching(/rejected/)],
+  });
+  const file = at(`data/output/Semi-Structured-Transformer-${rejected.body.runId}.rejected.ndjson`);
+  expect((await readFile(file, 'utf8')).trim().split('\n')).toHaveLength(1);
+}, 30_000);
+
 test('GET takes the name as well, and the option gives it to runs that name none', async () => {
   await writeFile(at('one.csv'), 'id,name\n1,Ann\n');
   const query = new URLSearchParams({ inputFileURL: at('one.csv'), mappingURL: at('people.ttl'), dataset: 'asked' });
   expect((await ask(`${base()}/process?${query}`)).body).toMatchObject({ dataset: 'asked', version: 1, added: 1 });
-  const set = (configValue: string) =>
-    ask(`${base()}/updateConfig`, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ configEntry: 'DATASET', configValue }),
-    });
+  const set = (value: string): Promise<Answer> => setOption('DATASET', value);
   expect((await set('../x')).status).toBe(400);
   expect((await set('usual')).status).toBe(200);
   expect((await run(undefined, ['1,Ann'])).body).toMatchObject({ dataset: 'usual', version: 1 });
@@ -119,15 +150,9 @@ test.each([
 });
 
 test('an option that excludes datasets is named', async () => {
-  const set = (configValue: string) =>
-    ask(`${base()}/updateConfig`, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ configEntry: 'OUTPUT_FILE_FORMAT', configValue }),
-    });
-  await set('turtle');
+  await setOption('OUTPUT_FILE_FORMAT', 'turtle');
   const answer = await run('people', ['1,Ann']);
-  await set('nquads');
+  await setOption('OUTPUT_FILE_FORMAT', 'nquads');
   expect([answer.status, answer.body]).toEqual([
     400,
     expect.objectContaining({
@@ -161,23 +186,27 @@ test('runs of a dataset take turns in the order of their requests, and hold up n
   }
 }, 60_000);
 
-test('a run whose process is killed makes its version once, and before those that were asked for later', async () => {
-  const slow = await slowInput(3);
-  const async = { prefer: 'respond-async' };
-  try {
-    const asked = await postJson(`${base()}/process`, { inputFileURL: slow.url, mappingURL: at('people.ttl'), dataset: 'killed' }, async);
-    await slow.asked;
-    const later = await run('killed', ['1,Ann'], async);
-    service.kill('SIGKILL');
-    await service.exited;
-    slow.release();
-    service = await start();
-    const [first, second] = await Promise.all(
-      [asked, later].map(({ body }) => poll(`${base()}/runs/${body.id}`, (answer) => answer.body.outcome !== undefined, 30_000)),
-    );
-    expect(first?.body.outcome.report).toMatchObject({ version: 1, previousVersion: 0, added: 3 });
-    expect(second?.body.outcome.report).toMatchObject({ version: 2, previousVersion: 1, added: 1, removed: 3 });
-  } finally {
-    await slow.close();
-  }
-}, 90_000);
+soakTest(
+  'a run whose process is killed makes its version once, and before those that were asked for later',
+  async () => {
+    const slow = await slowInput(3);
+    const async = { prefer: 'respond-async' };
+    try {
+      const asked = await postJson(`${base()}/process`, { inputFileURL: slow.url, mappingURL: at('people.ttl'), dataset: 'killed' }, async);
+      await slow.asked;
+      const later = await run('killed', ['1,Ann'], async);
+      service.kill('SIGKILL');
+      await service.exited;
+      slow.release();
+      service = await start();
+      const [first, second] = await Promise.all(
+        [asked, later].map(({ body }) => poll(`${base()}/runs/${body.id}`, (answer) => answer.body.outcome !== undefined, 30_000)),
+      );
+      expect(first?.body.outcome.report).toMatchObject({ version: 1, previousVersion: 0, added: 3 });
+      expect(second?.body.outcome.report).toMatchObject({ version: 2, previousVersion: 1, added: 1, removed: 3 });
+    } finally {
+      await slow.close();
+    }
+  },
+  90_000,
+);

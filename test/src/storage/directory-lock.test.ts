@@ -184,4 +184,18 @@ describe('a record', () => {
     expect(await readFile(path, 'utf8')).toBe(text);
     expect((await stat(path)).mtimeMs / 1000).toBeCloseTo(time, 0);
   });
+
+  test('of another machine is waited for where a queue orders the runs, and is nobody’s once it is silent', async () => {
+    const directory = await directoryForTest();
+    await mkdir(directory, { recursive: true });
+    const path = join(directory, 'owner.json');
+    const queued = { what: 'state', hint: 'wait', isQueued: true };
+    await writeFile(path, JSON.stringify({ token: 'a', pid: 1, host: 'elsewhere', boot: OTHER_BOOT, namespace: 'pid:[1]' }));
+    await utimes(path, Date.now() / 1000 - 50, Date.now() / 1000 - 50);
+    await expect(lockDirectory(directory, queued)).rejects.toMatchObject({
+      message: expect.stringMatching(/is in use by process 1 of elsewhere/),
+    });
+    await utimes(path, Date.now() / 1000 - 70, Date.now() / 1000 - 70);
+    await (await lockDirectory(directory, queued)).release();
+  });
 });

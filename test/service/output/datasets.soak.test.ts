@@ -1,0 +1,2 @@
+/** What takes long of `datasets.test.ts`. */
+import './datasets.test.ts';
