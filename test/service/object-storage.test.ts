@@ -22,7 +22,7 @@ import { soakTest, test } from '../support/jest/extent.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 import { temporaryDirectory } from '../support/queues/backends.ts';
 import { PEOPLE, PEOPLE_LINES, peopleMapping } from '../support/service/inputs.ts';
-import { ask, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
+import { type Answer, ask, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
 
 const missing = await missingS3Proxy();
 const describeS3 = missing === undefined ? describe : describe.skip;
@@ -172,6 +172,42 @@ describeS3('object storage', () => {
     const changes = await readBackup(url('backups/configuration.json'), accessTo(server.endpoint));
     expect(changes).toMatchObject({ CONFIG_BACKUP: url('backups/') });
     expect(await readBackup(url('backups/none.json'), accessTo(server.endpoint))).toBeUndefined();
+  });
+
+  test('a service keeps a dataset in it, and the state of the dataset on its disk', async () => {
+    const set = (value: string) =>
+      ask(
+        `${service.url}/semi-structured-transformer/updateConfig?${new URLSearchParams({ configEntry: 'DATASETS_DIR_URL', configValue: value })}`,
+        {
+          method: 'PUT',
+        },
+      );
+    expect((await set(url('sets/50%'))).status).toBe(200);
+    await put('maps/kept.ttl', TARGETS);
+    const run = async (rows: string): Promise<Answer['body']> => {
+      await put('kept.csv', `id,name\n${rows}`);
+      const body = { inputFileURL: url('kept.csv'), logicalSource: 'people.csv', mappingURL: url('maps/kept.ttl'), dataset: 'kept' };
+      return (await start(body)).body;
+    };
+    expect(await run('1,Ann\n2,Bob\n')).toMatchObject({
+      version: 1,
+      added: 2,
+      removed: 0,
+      targetFileLocations: [expect.any(String), expect.any(String)],
+    });
+    const second = await run('1,Ann\n3,Cem\n');
+    await set('');
+    expect(second).toMatchObject({ dataset: 'kept', version: 2, previousVersion: 1, added: 1, removed: 1 });
+    const type = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.com/Person> .';
+    const places = [...second.outputFileLocations, ...second.targetFileLocations, ...second.removedFileLocations];
+    expect(places.every((place) => place.startsWith(`${url('sets/50%')}/kept/versions/000002`))).toBe(true);
+    const name = '<http://example.com/3> <http://example.com/name> "Cem" .';
+    const texts = [`<http://example.com/3> ${type}`, name, name, `<http://example.com/2> ${type}`];
+    for (const [i, text] of texts.entries()) {
+      const answer = await fetch(`${service.url}/semi-structured-transformer/runs/${second.runId}/outputs/${i + 1}`);
+      expect([answer.status, await answer.text()]).toEqual([200, `${text}\n`]);
+    }
+    expect(await readdir(join(directory.path, 'data/datasets'))).toEqual(['kept']);
   });
 
   soakTest.each(OUTPUT_FORMATS)('output as %s, with its targets and files of nodes and edges, is what a disk gets', async (format) => {

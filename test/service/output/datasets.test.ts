@@ -82,6 +82,9 @@ test('a run makes a version: its report has the statements that came and those t
     200,
     expect.objectContaining({ version: 2, previousVersion: 2, added: 0, removed: 0, outputFileLocations: [], removedFileLocations: [] }),
   ]);
+  // The graph writer of the process takes the messages.
+  const asked = new URLSearchParams({ query: `ASK { ${line('3', 'Cem')} }` });
+  await poll(`${service.url}/sparql?${asked}`, ({ body }) => body.boolean === true, 15_000);
   const view = await ask(`${base()}/runs/${second.body.runId}`);
   expect(view.body).toMatchObject({ dataset: 'people', attempts: 1, outcome: { report: { version: 2, removed: 1 } } });
   const metrics = (await ask(`${service.url}/metrics`)).body as string;
