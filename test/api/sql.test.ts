@@ -67,6 +67,18 @@ describe('/process', () => {
     expect(JSON.stringify(run)).not.toMatch(/hunter2|jdbc:|ann/);
   });
 
+  test('makes a version of the dataset that the request names, else of that of the option', async () => {
+    await putMapping(MAPPING);
+    const one = await start({ DATASET: 'usual', DATASETS_DIR_URL: 's3://bucket/sets' });
+    await ask(`${one.url}/sql-transformer/process?dataset=asked`);
+    await ask(`${one.url}/sql-transformer/process`);
+    expect(one.runs.submitted.map(({ request }) => 'dataset' in request && request.dataset)).toEqual([
+      { name: 'asked', url: 's3://bucket/sets/asked' },
+      { name: 'usual', url: 's3://bucket/sets/usual' },
+    ]);
+    expect(await ask(`${one.url}/sql-transformer/process?dataset=a%2Fb`)).toMatchObject({ status: 400, body: { code: 'request/invalid' } });
+  });
+
   test('a file: URL stays one', async () => {
     await putMapping(MAPPING);
     const one = await start({ MAPPINGS_DIR_URL: `file://${join(directory, 'mappings')}` });

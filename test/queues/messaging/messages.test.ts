@@ -157,6 +157,11 @@ describe('a source message', () => {
     expect(runs.submitted[0]?.key).toBe('source_urls-3-42');
   });
 
+  test('names the dataset of the run', async () => {
+    await taken(incoming(JSON.stringify({ inputFileURL: join(directory.path, 'people.csv'), dataset: 'people' })));
+    expect(runs.submitted[0]?.request).toMatchObject({ dataset: { name: 'people', url: expect.stringMatching(/datasets\/people$/) } });
+  });
+
   test.each([
     ['empty', '', 'request/invalid', /is empty/],
     ['absent', null, 'request/invalid', /is empty/],
@@ -167,6 +172,12 @@ describe('a source message', () => {
     ['a bare word', 'hello', 'request/invalid', /The message is "hello"/],
     ['two lines', 'file:///a.csv\nfile:///b.csv', 'request/invalid', /The message is/],
     ['a JSON object without input', '{}', 'request/invalid', /inputFileURL is missing/],
+    [
+      'a JSON object with a wrong name of a dataset',
+      '{"inputFileURL":"people.csv","dataset":"a b"}',
+      'request/invalid',
+      /no name of a dataset/,
+    ],
     ['a JSON object with a misspelt field', '{"inputFileUrl":"people.csv"}', 'request/invalid', /no field/],
     [
       'for a source that the mapping does not have',
