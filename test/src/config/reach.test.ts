@@ -17,7 +17,7 @@ test.each<[OptionValues, readonly string[] | null]>([
   [BEYOND, ['/d', '/d/output', '/d/datasets', '/d/output', ...MAPPINGS]],
   [{ ...BEYOND, OUTPUT_DIR_URL: 's3://out/a', PROV_OUTPUT_DIR_URL: 'file:///p%20q' }, ['/d', '/p q', ...MAPPINGS]],
   [{ ...BEYOND, OUTPUT_DIR_URL: '/o/', DATASETS_DIR_URL: 'sets' }, ['/d', '/o', '/w/sets', '/o', ...MAPPINGS]],
-  [{ ...BEYOND, OUTPUT_DIR_URL: 'file:///files/output/' }, ['/d', '/files/output', '/files/datasets', '/files/output', ...MAPPINGS]],
+  [{ ...BEYOND, OUTPUT_DIR_URL: 'file:///files/output' }, ['/d', '/files/output', '/files/datasets', '/files/output', ...MAPPINGS]],
   [{ ...BEYOND, ALLOWED_DIRECTORIES: ['/a', 'b', 'file:///c'] }, ['/a', '/w/b', '/c', '/d/uploads', ...MAPPINGS]],
   [{ ...BEYOND, CONFIG_BACKUP: '/b/config.json' }, ['/d', '/d/output', '/d/datasets', '/d/output', '/b', ...MAPPINGS]],
   [{ ...BEYOND, CONFIG_BACKUP: '/b/not-yet/' }, ['/d', '/d/output', '/d/datasets', '/d/output', '/b/not-yet', ...MAPPINGS]],
