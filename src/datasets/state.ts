@@ -6,10 +6,11 @@
  */
 import { randomInt } from 'node:crypto';
 import { readdir, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Fault } from '../core/fault.ts';
 import { HASH_VERSION } from '../core/hash.ts';
 import { MemoryBudget } from '../spill/budget.ts';
+import { makeDirectory } from '../storage/local/directory.ts';
 import { type DirectoryLock, lockDirectory } from '../storage/local/directory-lock.ts';
 import { syncDirectory, writeAtomically } from '../storage/local/file.ts';
 import type { Folding } from './changes.ts';
@@ -63,8 +64,15 @@ export class State {
  * @param isQueued whether a queue orders the runs: an owner on another machine that gives no sign of life has ended then
  * @throws Fault service/unavailable — another process writes it
  */
-export const lockState = (directory: string, url: string, isQueued = false): Promise<DirectoryLock> =>
-  lockDirectory(directory, { what: 'state', hint: `Another run writes the dataset ${url}: wait until it has ended`, isQueued });
+export async function lockState(directory: string, url: string, isQueued = false): Promise<DirectoryLock> {
+  try {
+    // Others may read the versions beside the state.
+    makeDirectory(dirname(directory));
+  } catch {
+    // The lock says so.
+  }
+  return lockDirectory(directory, { what: 'state', hint: `Another run writes the dataset ${url}: wait until it has ended`, isQueued });
+}
 
 /** The state of the newest version, from its directory or from the versions. undefined: there is no version. */
 export async function stateOf(dataset: Dataset, directory: string, folding: Folding): Promise<State | undefined> {

@@ -1,5 +1,5 @@
 /** Attempts of one run to make a version: one whose predecessor was killed after it published, and one that may not publish. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
@@ -30,6 +30,12 @@ test('an attempt finds the version of its run, and reads nothing', async () => {
   const { report: _, ...made } = first;
   expect(await attempt('run-a', ['2,Bob'])).toEqual({ ...made, report: undefined });
   expect(await attempt('run-b', ['2,Bob'])).toMatchObject({ version: 2, previousVersion: 1, added: 1, removed: 1 });
+});
+
+test('others may read the versions, and not the state', () => {
+  const modeOf = (path: string): number => statSync(join(directory, path)).mode & 0o777;
+  const usual = 0o777 & ~process.umask();
+  expect(['dataset', 'dataset/versions', 'dataset/state'].map(modeOf)).toEqual([usual, usual, 0o700]);
 });
 
 test('an attempt that may not publish leaves the dataset as it was, at the question before the files and at that before the manifest', async () => {
