@@ -17,7 +17,7 @@ import { faultOf, PROBLEM_TYPE, problemAnswer, RequestFault } from './problem.ts
 import type { Api, MountedRoute, Reply, Route } from './route.ts';
 import { configRoutes } from './routes/config.ts';
 import { customFunctionsRoute } from './routes/custom-functions.ts';
-import { databaseRoutes } from './routes/database.ts';
+import { databaseRoutes } from './routes/databases/database.ts';
 import { kafkaRoute } from './routes/kafka.ts';
 import { licenceRoute } from './routes/licence.ts';
 import { masterMappingRoutes, rmlRoutes } from './routes/mappings/rml.ts';

@@ -332,6 +332,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       access: 'who may ask: tokens, roles, limits of callers, pages of other sites',
       pages: 'what people open in a browser: links, and the dashboard of the queues',
       routes: 'one file for each group of routes',
+      'routes/databases': 'what is asked of a database that the caller names',
       'routes/mappings': 'the files of the mapping directories: where they are, and how they are saved',
       'routes/runs': 'runs, and the files that they have made',
       'routes/studio': 'what the studio asks the service for',

@@ -1,11 +1,11 @@
 /** The parameters of the routes that connect to a database chosen by the caller: validated, and never repeated in a message. */
 
-import { Fault } from '../../src/core/fault.ts';
-import { type Fields, NO_NUL, NOT_BLANK } from '../../src/core/schema.ts';
-import { Secret } from '../../src/core/secret.ts';
-import type { DatabaseAddress } from '../../src/sql/database.ts';
-import { parseJdbcUrl } from '../../src/sql/jdbc/jdbc.ts';
-import type { Parameter } from '../route.ts';
+import { Fault } from '../../../src/core/fault.ts';
+import { type Fields, NO_NUL, NOT_BLANK } from '../../../src/core/schema.ts';
+import { Secret } from '../../../src/core/secret.ts';
+import type { DatabaseAddress } from '../../../src/sql/database.ts';
+import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
+import type { Parameter } from '../../route.ts';
 
 const text = { type: 'string', pattern: NO_NUL } as const;
 const values = { type: 'array', items: { ...text, examples: ['5'] } } as const;

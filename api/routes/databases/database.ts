@@ -1,13 +1,13 @@
 /** `/testDBConnection` and `/queryDatabase`: connect to a database chosen by the caller, for one request. */
-import { failureMessage } from '../../queues/runs/outcome.ts';
-import { reachOf } from '../../src/config/run-defaults.ts';
-import { Fault } from '../../src/core/fault.ts';
-import type { DatabaseAddress, RowBatch, SqlSession } from '../../src/sql/database.ts';
-import { openSession } from '../../src/sql/drivers/open.ts';
-import { csvResult } from '../../src/sql/result/csv.ts';
-import { jsonResult } from '../../src/sql/result/json.ts';
-import { CHUNK_BYTES, type ResultSummary, writeResult } from '../../src/sql/result/result.ts';
-import type { Api, Call, Reply, Route } from '../route.ts';
+import { failureMessage } from '../../../queues/runs/outcome.ts';
+import { reachOf } from '../../../src/config/run-defaults.ts';
+import { Fault } from '../../../src/core/fault.ts';
+import type { DatabaseAddress, RowBatch, SqlSession } from '../../../src/sql/database.ts';
+import { openSession } from '../../../src/sql/drivers/open.ts';
+import { csvResult } from '../../../src/sql/result/csv.ts';
+import { jsonResult } from '../../../src/sql/result/json.ts';
+import { CHUNK_BYTES, type ResultSummary, writeResult } from '../../../src/sql/result/result.ts';
+import type { Api, Call, Reply, Route } from '../../route.ts';
 import { CONNECTION_PARAMETERS, type DatabaseQuery, QUERY_PARAMETERS, readAddress } from './database-request.ts';
 
 /** Concurrent database calls of a process; each holds a connection. */
