@@ -36,6 +36,18 @@ export async function removeVersions(
   }
 }
 
+/**
+ * Removes old versions after a run, as RETAIN_VERSIONS asks for it. A base is written of the whole graph, so some versions more than `keep` stay
+ * before that is worth it: a quarter.
+ *
+ * @param keep 0: all stay
+ * @throws those of `removeVersions`
+ */
+export async function retainVersions(place: DatasetPlace, keep: number, folding: Folding): Promise<void> {
+  const { versions } = await Dataset.open(place.files);
+  if (keep > 0 && versions.length > keep + Math.floor(keep / 4)) await removeVersions(place, keep, folding);
+}
+
 async function makeBase(opened: Dataset, { files, stateDirectory }: DatasetPlace, version: number, folding: Folding): Promise<void> {
   const manifest = await opened.manifest(version);
   if (manifest.files.some(({ kind }) => kind === 'base')) return;

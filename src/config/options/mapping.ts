@@ -295,6 +295,16 @@ export const MAPPING_OPTIONS = {
     summary:
       'Which runs keep their files in a directory of this machine: by age (`30d`, also `s`, `m`, `h`), by number (`1000`), by total size (`50GB`), or by several of these. Runs whose outcome is announced stay until the graph writer has written them, except with `unwritten`; set the option for the graph writer, too. Empty: for ever.',
   },
+  RETAIN_VERSIONS: {
+    path: 'retainVersions',
+    type: 'integer',
+    default: 0,
+    minimum: 0,
+    maximum: 1_000_000,
+    live: true,
+    summary:
+      'How many versions of a dataset stay at least; older ones are folded into a base after a run, once there are a quarter more. 0: all stay.',
+  },
   OUTPUT_FILE_FORMAT: {
     path: 'outputFileFormat',
     type: 'enum',
