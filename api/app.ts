@@ -18,6 +18,7 @@ import type { Api, MountedRoute, Reply, Route } from './route.ts';
 import { configRoutes } from './routes/config.ts';
 import { customFunctionsRoute } from './routes/custom-functions.ts';
 import { databaseRoutes } from './routes/databases/database.ts';
+import { datasetRoutes } from './routes/datasets/datasets.ts';
 import { kafkaRoute } from './routes/kafka.ts';
 import { licenceRoute } from './routes/licence.ts';
 import { masterMappingRoutes, rmlRoutes } from './routes/mappings/rml.ts';
@@ -47,6 +48,7 @@ export function mountRoutes(api: Api, served: Served): readonly MountedRoute[] {
   }
   for (const route of operatorRoutes(api)) mounted.push({ route, service: undefined, prefix: '' });
   for (const route of studioRoutes(api, servicesOf(served))) mounted.push({ route, service: undefined, prefix: '' });
+  if (served !== 'none') for (const route of datasetRoutes(api)) mounted.push({ route, service: undefined, prefix: '' });
   for (const route of sparqlRoutes(api)) mounted.push({ route, service: undefined, prefix: '' });
   if (api.queues !== undefined) mounted.push({ route: dashboardRoute(), service: undefined, prefix: '' });
   for (const route of [openApiRoute(() => mounted), startPageRoute(() => mounted)]) mounted.push({ route, service: undefined, prefix: '' });

@@ -71,7 +71,7 @@ function parameterReader(parameters: readonly Parameter[], misspelt: 'refused' |
       values[name] = schema === undefined ? '' : valueOf(name, query.getAll(name), schema);
     }
     for (const { name, in: place } of parameters) {
-      if (place === 'path') values[name] = params[name];
+      if (place === 'path') values[name] = valueOf(name, [params[name] ?? ''], schemas.get(name) as Schema);
       if (place === 'header') values[name] = headerOf(request, name);
     }
     return read(values);

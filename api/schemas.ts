@@ -8,6 +8,7 @@ import { FAULTS } from '../src/core/fault.ts';
 import { FORMATS } from '../src/core/input/formats.ts';
 import { RDF_SYNTAXES } from '../src/core/input/rdf-syntaxes.ts';
 import { NOT_BLANK } from '../src/core/schema.ts';
+import { FILE_KINDS } from '../src/datasets/manifest.ts';
 import { KINDS } from '../src/infer/kinds.ts';
 import { MAPPING_EXTENSIONS } from '../src/mapping/model/language.ts';
 import { TERM_KINDS } from '../src/ontology/terms.ts';
@@ -28,6 +29,32 @@ const record = (required: Readonly<Record<string, unknown>>, optional: Readonly<
 });
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+const CHANGE_COUNTS = {
+  added: { ...count, description: 'Statements that the version before does not have' },
+  removed: { ...count, description: 'Statements that the version before has' },
+  statements: { ...count, description: 'Of the graph of the version' },
+} as const;
+
+const DATASET = {
+  name: text,
+  id: { ...text, description: 'UUID; IRIs of the dataset are made of it' },
+  currentVersion: { ...count, description: '0: there is no version' },
+  oldestVersion: { ...count, description: 'The oldest version that was not removed' },
+  endedAt: { type: ['string', 'null'], format: 'date-time', description: 'When the newest version was made' },
+  ...CHANGE_COUNTS,
+} as const;
+
+const VERSION = {
+  version: count,
+  previous: { ...count, description: 'The version before; 0: the empty graph' },
+  runId: text,
+  startedAt: time,
+  endedAt: time,
+  records: count,
+  rejected: count,
+  ...CHANGE_COUNTS,
+} as const;
 
 const EXAMPLE_VALUE = { type: ['string', 'number', 'boolean', 'null', 'array'], items: { type: ['string', 'number'] } } as const;
 
@@ -225,6 +252,25 @@ export const SCHEMAS = {
       timezone: text,
       next: { type: 'array', items: time, description: 'The next three times, fewer where the years of the expression end' },
     },
+  ),
+  DatasetView: record(DATASET),
+  DatasetDetails: record({ ...DATASET, versions: { type: 'array', items: record(VERSION), description: 'The newest first' } }),
+  DatasetManifest: record(
+    {
+      ...VERSION,
+      mappings: { type: 'array', items: record({ url: text, sha256: text }) },
+      inputs: { type: 'array', items: record({ url: text }, { bytes: count, state: text }) },
+      digest: { ...text, description: 'Of mapping, plan and functions' },
+      run: { type: 'object', description: 'What the run was asked for' },
+      files: {
+        type: 'array',
+        items: record(
+          { name: text, kind: { type: 'string', enum: FILE_KINDS }, bytes: count, sha256: text },
+          { target: { ...text, description: 'Path of the logical target' } },
+        ),
+      },
+    },
+    { targets: { type: 'object', description: 'Logical targets by path', additionalProperties: record(CHANGE_COUNTS) } },
   ),
   StudioUser: record({
     actor: { ...text, description: 'The name of the token, or `anonymous`' },

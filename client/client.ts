@@ -1,9 +1,11 @@
 /** `quadmill/client`: the HTTP interface of Quadmill for programs, in Node and in browsers. */
+import { DatasetsClient } from './datasets.ts';
 import { type CallOptions, Transport, type TransportOptions } from './http.ts';
 import { GraphWriterClient, SemiStructuredTransformerClient, SqlTransformerClient } from './services.ts';
 import { StudioClient } from './studio.ts';
 import type { Health } from './types.ts';
 
+export type * from './datasets.ts';
 export {
   type CallOptions,
   FailureError,
@@ -26,6 +28,7 @@ export class QuadmillClient {
   readonly semiStructuredTransformer: SemiStructuredTransformerClient;
   readonly sqlTransformer: SqlTransformerClient;
   readonly graphWriter: GraphWriterClient;
+  readonly datasets: DatasetsClient;
   readonly studio: StudioClient;
   readonly #transport: Transport;
 
@@ -39,6 +42,7 @@ export class QuadmillClient {
     this.semiStructuredTransformer = new SemiStructuredTransformerClient(this.#transport, prefix('semi-structured-transformer'));
     this.sqlTransformer = new SqlTransformerClient(this.#transport, prefix('sql-transformer'));
     this.graphWriter = new GraphWriterClient(this.#transport, prefix('graph-writer'));
+    this.datasets = new DatasetsClient(this.#transport);
     this.studio = new StudioClient(this.#transport);
   }
 

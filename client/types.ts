@@ -112,7 +112,7 @@ export type FailureMessage = {
   readonly type: string;
   readonly error: string;
   readonly version: string;
-  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/not-acceptable" | "request/conflict" | "request/precondition-failed" | "request/precondition-required" | "request/too-large" | "request/no-room" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/unavailable" | "service/full" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
+  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/gone" | "request/not-acceptable" | "request/conflict" | "request/precondition-failed" | "request/precondition-required" | "request/too-large" | "request/no-room" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/unavailable" | "service/full" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
   readonly detail: Fault;
   /** URL of the failed input file; not of the SQL transformer */
   readonly entity?: string;
@@ -123,7 +123,7 @@ export type FailureMessage = {
 };
 
 export type Fault = {
-  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/not-acceptable" | "request/conflict" | "request/precondition-failed" | "request/precondition-required" | "request/too-large" | "request/no-room" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/unavailable" | "service/full" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
+  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/gone" | "request/not-acceptable" | "request/conflict" | "request/precondition-failed" | "request/precondition-required" | "request/too-large" | "request/no-room" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/unavailable" | "service/full" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
   readonly message: string;
   readonly place: Place;
   readonly hint?: string;
@@ -146,7 +146,7 @@ export type Problem = {
   readonly status: number;
   readonly detail: string;
   readonly instance: string;
-  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/not-acceptable" | "request/conflict" | "request/precondition-failed" | "request/precondition-required" | "request/too-large" | "request/no-room" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/unavailable" | "service/full" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
+  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/gone" | "request/not-acceptable" | "request/conflict" | "request/precondition-failed" | "request/precondition-required" | "request/too-large" | "request/no-room" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/unavailable" | "service/full" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
   readonly requestId: string;
   readonly place?: Place;
   readonly hint?: string;
@@ -239,6 +239,106 @@ export type CronSchedule = {
   readonly timezone?: string;
   /** The next three times, fewer where the years of the expression end */
   readonly next?: ReadonlyArray<string>;
+};
+
+export type DatasetView = {
+  readonly name: string;
+  /** UUID; IRIs of the dataset are made of it */
+  readonly id: string;
+  /** 0: there is no version */
+  readonly currentVersion: number;
+  /** The oldest version that was not removed */
+  readonly oldestVersion: number;
+  /** When the newest version was made */
+  readonly endedAt: string | null;
+  /** Statements that the version before does not have */
+  readonly added: number;
+  /** Statements that the version before has */
+  readonly removed: number;
+  /** Of the graph of the version */
+  readonly statements: number;
+};
+
+export type DatasetDetails = {
+  readonly name: string;
+  /** UUID; IRIs of the dataset are made of it */
+  readonly id: string;
+  /** 0: there is no version */
+  readonly currentVersion: number;
+  /** The oldest version that was not removed */
+  readonly oldestVersion: number;
+  /** When the newest version was made */
+  readonly endedAt: string | null;
+  /** Statements that the version before does not have */
+  readonly added: number;
+  /** Statements that the version before has */
+  readonly removed: number;
+  /** Of the graph of the version */
+  readonly statements: number;
+  /** The newest first */
+  readonly versions: ReadonlyArray<{
+    readonly version: number;
+    /** The version before; 0: the empty graph */
+    readonly previous: number;
+    readonly runId: string;
+    readonly startedAt: string;
+    readonly endedAt: string;
+    readonly records: number;
+    readonly rejected: number;
+    /** Statements that the version before does not have */
+    readonly added: number;
+    /** Statements that the version before has */
+    readonly removed: number;
+    /** Of the graph of the version */
+    readonly statements: number;
+  }>;
+};
+
+export type DatasetManifest = {
+  readonly version: number;
+  /** The version before; 0: the empty graph */
+  readonly previous: number;
+  readonly runId: string;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly records: number;
+  readonly rejected: number;
+  /** Statements that the version before does not have */
+  readonly added: number;
+  /** Statements that the version before has */
+  readonly removed: number;
+  /** Of the graph of the version */
+  readonly statements: number;
+  readonly mappings: ReadonlyArray<{
+    readonly url: string;
+    readonly sha256: string;
+  }>;
+  readonly inputs: ReadonlyArray<{
+    readonly url: string;
+    readonly bytes?: number;
+    readonly state?: string;
+  }>;
+  /** Of mapping, plan and functions */
+  readonly digest: string;
+  /** What the run was asked for */
+  readonly run: Readonly<Record<string, unknown>>;
+  readonly files: ReadonlyArray<{
+    readonly name: string;
+    readonly kind: "added" | "removed" | "kept" | "base";
+    readonly bytes: number;
+    readonly sha256: string;
+    /** Path of the logical target */
+    readonly target?: string;
+  }>;
+  /** Logical targets by path */
+  readonly targets?: Readonly<Record<string, {
+    /** Statements that the version before does not have */
+    readonly added: number;
+    /** Statements that the version before has */
+    readonly removed: number;
+    /** Of the graph of the version */
+    readonly statements: number;
+  }>>;
 };
 
 export type StudioUser = {

@@ -13,6 +13,7 @@ export const FAULTS = {
   'request/forbidden': { status: 403, retriable: false, title: 'That is not allowed' },
   'request/not-found': { status: 404, retriable: false, title: 'There is nothing at this path' },
   'request/method': { status: 405, retriable: false, title: 'This path does not answer that method' },
+  'request/gone': { status: 410, retriable: false, title: 'What was at this path was removed' },
   'request/not-acceptable': { status: 406, retriable: false, title: 'The answer cannot be given in such a format' },
   'request/conflict': { status: 409, retriable: false, title: 'The request contradicts an earlier one' },
   'request/precondition-failed': { status: 412, retriable: false, title: 'The file has changed meanwhile' },

@@ -41,13 +41,38 @@ const MAX_TEXT_BYTES = 64 * 2 ** 20;
 /** @throws Fault source/refused — the address is neither a path, a `file:` nor an `s3:` URL */
 export function openFiles(url: string, workingDirectory: string, s3: S3Access = USUAL_S3_ACCESS): DatasetFiles {
   const at = locate(url, workingDirectory);
-  if (at.kind === 'http') {
-    throw new Fault('source/refused', `A dataset is kept in a directory of this machine or in object storage: ${redact(url)}`, {
-      hint: 'Give a path, a file: URL or an s3: URL',
-    });
-  }
+  if (at.kind === 'http') throw notKept(url);
   return at.kind === 's3' ? objectFiles(at, url, s3) : localFiles(at.path);
 }
+
+/** The names of the directories in a directory, sorted; a missing one has none. @throws those of `openFiles`; Fault source/unreadable */
+export async function directoryNames(url: string, workingDirectory: string, s3: S3Access): Promise<readonly string[]> {
+  const at = locate(url, workingDirectory);
+  if (at.kind === 's3') {
+    const { listS3 } = await import('../storage/s3/read.ts');
+    const prefixes = await listS3(at, url, s3, 'directories').catch(noneIfMissing);
+    return prefixes.map((prefix) => prefix.slice(0, -1).replace(/^.*\//s, '')).sort();
+  }
+  if (at.kind === 'http') throw notKept(url);
+  const entries = await readdir(at.path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw unreadable(at.path, error);
+  });
+  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
+}
+
+function noneIfMissing(error: unknown): readonly string[] {
+  if (error instanceof Fault && error.code === 'source/missing') return [];
+  throw error;
+}
+
+const notKept = (url: string): Fault =>
+  new Fault('source/refused', `A dataset is kept in a directory of this machine or in object storage: ${redact(url)}`, {
+    hint: 'Give a path, a file: URL or an s3: URL',
+  });
+
+const unreadable = (path: string, error: Error): Fault =>
+  new Fault('source/unreadable', `${path} cannot be read: ${error.message}`, { cause: error });
 
 const reading = (s3: S3Access | undefined) => ({ workingDirectory: '/', reach: undefined, ...(s3 === undefined ? {} : { s3 }) });
 
@@ -71,7 +96,7 @@ function localFiles(directory: string): DatasetFiles {
     list: (name) =>
       readdir(pathOf(name)).catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return [];
-        throw new Fault('source/unreadable', `${pathOf(name)} cannot be read: ${error.message}`, { cause: error });
+        throw unreadable(pathOf(name), error);
       }),
     write: (name, text) => writeAtomically(pathOf(name), text),
     async publish(name, path) {
@@ -107,10 +132,7 @@ function objectFiles(at: S3Location, url: string, s3: S3Access): DatasetFiles {
     open: async (name, signal) => (await openInput(urlOf(name), { ...reading(s3), ...(signal && { signal }) })).bytes,
     async list(name) {
       const { listS3 } = await import('../storage/s3/read.ts');
-      const keys = await listS3(objectOf(`${name}/`), urlOf(name), s3).catch((error: unknown) => {
-        if (error instanceof Fault && error.code === 'source/missing') return [];
-        throw error;
-      });
+      const keys = await listS3(objectOf(`${name}/`), urlOf(name), s3).catch(noneIfMissing);
       return keys.map((key) => key.slice(prefix.length + name.length + 1));
     },
     async write(name, text, isNew = false) {

@@ -285,7 +285,8 @@ class VersionRun {
       previous,
       runId,
       startedAt: this.#startedAt.toISOString(),
-      endedAt: new Date().toISOString(),
+      // Later than the version before, whatever the clocks of machines say: followers read versions by their time.
+      endedAt: new Date(Math.max(Date.now(), last === undefined ? 0 : Date.parse(last.endedAt) + 1)).toISOString(),
       mappings: report.mappings.map(({ url, sha256 }) => ({ url: redact(url), sha256 })),
       ...seen,
       records: report.records,

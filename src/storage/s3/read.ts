@@ -214,7 +214,12 @@ export async function s3State({ bucket, key }: S3Location, access: S3Access, sig
  *
  * @throws Fault source/missing — nothing begins so; those of `s3Fault`
  */
-export async function listS3({ bucket, key }: S3Location, name: string, access: S3Access): Promise<readonly string[]> {
+export async function listS3(
+  { bucket, key }: S3Location,
+  name: string,
+  access: S3Access,
+  what: 'objects' | 'directories' = 'objects',
+): Promise<readonly string[]> {
   const prefix = key === '' || key.endsWith('/') ? key : `${key}/`;
   const keys: string[] = [];
   let isThere = false;
@@ -229,7 +234,8 @@ export async function listS3({ bucket, key }: S3Location, name: string, access: 
           ...(token === undefined ? {} : { ContinuationToken: token }),
         }),
       );
-      for (const { Key } of page.Contents ?? []) if (Key !== undefined && Key !== prefix) keys.push(Key);
+      const found = what === 'objects' ? page.Contents?.map(({ Key }) => Key) : page.CommonPrefixes?.map(({ Prefix }) => Prefix);
+      for (const one of found ?? []) if (one !== undefined && one !== prefix) keys.push(one);
       isThere ||= (page.Contents?.length ?? 0) + (page.CommonPrefixes?.length ?? 0) > 0;
       if (page.IsTruncated === true && (page.NextContinuationToken === undefined || page.NextContinuationToken === token))
         throw new TransientFault(`${name} cannot be listed: a page of the list names no next one`, { place: { input: name } }, undefined);

@@ -62,6 +62,11 @@ async function callAll(client: QuadmillClient): Promise<void> {
   await sqlTransformer.updateCustomFunctions();
   await graphWriter.start({ inputFileURL: 'a.nq' }, options);
   await graphWriter.checkConnection();
+  await client.datasets.list();
+  await client.datasets.get('a b.ttl', { limit: 3 });
+  await client.datasets.version('a b.ttl', 3);
+  await client.datasets.changes('a b.ttl', 2, { format: 'nquads', which: 'removed', blankNodes: 'keep', target: 't.nq' });
+  await client.datasets.graph('a b.ttl', { version: 3, blankNodes: 'skolem', target: 't.nq' });
   await client.studio.me();
   await client.studio.functions();
   const place = { service: 'sql-transformer', draft: true } as const;
@@ -99,14 +104,15 @@ const operations = (served: Service | 'all'): readonly Operation[] =>
     types: [body?.type ?? []].flat(),
   }));
 
-/** GET of `/process` with the inputs in the query is for scripts; `/sparql` is for SPARQL clients; `/`, `/queues` and the page of the studio for browsers. */
+/** GET of `/process` with the inputs in the query is for scripts; `/sparql` is for SPARQL clients, `/ldes` for those of event streams; `/`, `/queues` and the page of the studio for browsers. */
 const WITHOUT_METHOD =
-  /^(GET \/(semi-structured-transformer|graph-writer)\/process|GET \/(studio(\/assets\/\{file\})?)?|\w+ \/(sparql|queues))$/;
+  /^(GET \/(semi-structured-transformer|graph-writer)\/process|GET \/(studio(\/assets\/\{file\})?)?|GET \/datasets\/\{name\}\/ldes.*|\w+ \/(sparql|queues))$/;
 
 const pathOf = ({ url }: Sent): string =>
   url.pathname
     .replace('/below', '')
     .replace('/runs/a%2Fb', '/runs/{id}')
+    .replace('/versions/3', '/versions/{version}')
     .replace('/outputs/2', '/outputs/{number}')
     .replace('a%20b.ttl', '{name}');
 
@@ -127,7 +133,8 @@ describe('every route of the three services', () => {
   test('gets no parameter, header or type of body that it does not have', () => {
     const wrong = sent.flatMap((one) => {
       const found = operations('all').find(({ method, path }) => method === one.init.method && path === pathOf(one));
-      const { 'Content-Type': type, ...headers } = one.init.headers;
+      // OpenAPI has the types of an answer in its place: a parameter `Accept` is none.
+      const { 'Content-Type': type, Accept: _, ...headers } = one.init.headers;
       const names = [...one.url.searchParams.keys(), ...Object.keys(headers)].filter((name) => !found?.parameters.includes(name));
       return [...names, ...(type === undefined || found?.types.includes(type) ? [] : [type])].map((name) => [pathOf(one), name]);
     });
@@ -137,7 +144,7 @@ describe('every route of the three services', () => {
   test('gets every parameter that it has', () => {
     const missing = sent.flatMap((one) => {
       const found = operations('all').find(({ method, path }) => method === one.init.method && path === pathOf(one));
-      const given = [...one.url.searchParams.keys(), ...Object.keys(one.init.headers), 'id', 'name', 'number'];
+      const given = [...one.url.searchParams.keys(), ...Object.keys(one.init.headers), 'id', 'name', 'number', 'version'];
       // The option is sent in the body.
       return (found?.parameters ?? [])
         .filter((name) => !given.includes(name) && !/^config(Entry|Value)$/.test(name))

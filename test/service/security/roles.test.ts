@@ -73,6 +73,13 @@ const TABLE = `
   GET    /health/live                                        all
   GET    /health/ready                                       all
   GET    /metrics                                            viewer
+  GET    /datasets                                           viewer
+  GET    /datasets/{name}                                    viewer
+  GET    /datasets/{name}/versions/{version}                 viewer
+  GET    /datasets/{name}/changes                            operator
+  GET    /datasets/{name}/graph                              operator
+  GET    /datasets/{name}/ldes                               operator
+  GET    /datasets/{name}/ldes/{part}/{page}                 operator
   GET    /sparql                                             viewer
   POST   /sparql                                             viewer
   PUT    /sparql                                             operator
