@@ -52,16 +52,16 @@ abstract class ServiceClient<Report extends SuccessReport | WriterReport> {
   }
 
   /** Submits a run without waiting for it: its view, or that of the same run if the key was used before. */
-  protected submit(method: 'GET' | 'POST', request: object | undefined, options: StartOptions): Promise<RunView> {
+  protected submit(request: Pick<CallParts, 'query' | 'body'>, options: StartOptions): Promise<RunView> {
     const { signal, idempotencyKey = randomKey(), urgency } = options;
-    return this.json<RunView>(method, '/process', {
+    return this.json<RunView>(request.body === undefined ? 'GET' : 'POST', '/process', {
+      ...request,
       signal,
       repeatable: true,
       headers: {
         Prefer: urgency === undefined ? 'respond-async' : `respond-async, urgency=${urgency}`,
         'Idempotency-Key': idempotencyKey,
       },
-      ...(request === undefined ? {} : { body: { type: 'application/json', text: JSON.stringify(request) } }),
     });
   }
 
@@ -149,7 +149,7 @@ abstract class TransformerClient extends ServiceClient<SuccessReport> {
 
 export class SemiStructuredTransformerClient extends TransformerClient {
   start(request: ProcessRequest, options: StartOptions = {}): Promise<RunView> {
-    return this.submit('POST', request, options);
+    return this.submit({ body: json(request) }, options);
   }
 
   /** Starts a run and waits for its report. @throws FailureError — the run failed or was cancelled */
@@ -195,12 +195,13 @@ export interface QueryRows {
 }
 
 export class SqlTransformerClient extends TransformerClient {
-  start(options: StartOptions = {}): Promise<RunView> {
-    return this.submit('GET', undefined, options);
+  /** `dataset`: of which the run makes a version. */
+  start({ dataset, ...options }: StartOptions & { readonly dataset?: string | undefined } = {}): Promise<RunView> {
+    return this.submit({ query: { dataset } }, options);
   }
 
   /** Starts a run of the master mapping and waits for its report. @throws FailureError — the run failed or was cancelled */
-  async run(options: StartOptions & WaitOptions = {}): Promise<SuccessReport> {
+  async run(options: StartOptions & WaitOptions & { readonly dataset?: string | undefined } = {}): Promise<SuccessReport> {
     return this.outcome((await this.start(options)).id, options);
   }
 
@@ -243,7 +244,7 @@ export class SqlTransformerClient extends TransformerClient {
 
 export class GraphWriterClient extends ServiceClient<WriterReport> {
   start(request: WriteRequest, options: StartOptions = {}): Promise<RunView> {
-    return this.submit('POST', request, options);
+    return this.submit({ body: json(request) }, options);
   }
 
   /** Writes files to the target and waits for the report. @throws FailureError — the run failed or was cancelled */
@@ -263,6 +264,8 @@ const conditional = (options: CallOptions & Precondition): CallParts => ({
   repeatable: options.ifMatch === undefined && options.ifNoneMatch === undefined,
   headers: conditionHeaders(options),
 });
+
+const json = (value: object): NonNullable<CallParts['body']> => ({ type: 'application/json', text: JSON.stringify(value) });
 
 const mappingType = (fileName: string): string => (/\.(?:ya?ml|yarrrml)$/i.test(fileName) ? 'application/yaml' : 'text/turtle');
 

@@ -53,7 +53,7 @@ async function callAll(client: QuadmillClient): Promise<void> {
   await semiStructuredTransformer.getMapping('a b.ttl');
   await semiStructuredTransformer.putMapping('a.yml', 'mappings:', CONDITION);
   await semiStructuredTransformer.updateCustomFunctions();
-  await sqlTransformer.start(options);
+  await sqlTransformer.start({ ...options, dataset: 'people' });
   await sqlTransformer.getMapping();
   await sqlTransformer.putMapping('# none', CONDITION);
   await sqlTransformer.updateCron('0 0 2 * * ?');
