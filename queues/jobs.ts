@@ -85,6 +85,8 @@ export interface DatasetRequest {
   readonly name: string;
   /** Path or URL of its directory. */
   readonly url: string;
+  /** RETAIN_VERSIONS. Absent in a job queued by an earlier version. */
+  readonly keptVersions?: number;
 }
 
 /** Jobs name the functions by their version: their files are in the shared settings of the queue. */

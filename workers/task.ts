@@ -26,6 +26,8 @@ export interface DatasetTask {
   readonly name: string;
   /** Path or URL of its directory. */
   readonly url: string;
+  /** How many versions stay after the run; 0 or absent: all. */
+  readonly keptVersions?: number;
   /** Absolute path: in the dataset, if that is a directory of this machine. Locked while the task is carried out. */
   readonly stateDirectory: string;
 }

@@ -73,7 +73,7 @@ export function datasetOf(given: string | undefined, snapshot: Snapshot, working
     if (isRefused)
       throw new Fault('request/invalid', `The run cannot make a version of the dataset ${name}: ${why}`, { hint: `Set ${hint}` });
   const { datasets } = directories(snapshot, workingDirectory);
-  return { name, url: hasScheme(datasets) ? objectUrlIn(datasets, name) : join(datasets, name) };
+  return { name, url: hasScheme(datasets) ? objectUrlIn(datasets, name) : join(datasets, name), keptVersions: snapshot.RETAIN_VERSIONS };
 }
 
 /** Options for names and texts of a property graph, for its files and for targets. */

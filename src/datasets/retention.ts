@@ -22,7 +22,7 @@ export async function removeVersions(
   folding: Folding,
 ): Promise<{ readonly removed: number; readonly base: number }> {
   const opened = await Dataset.open(place.files);
-  const lock = await lockDataset(place);
+  const lock = place.isLocked ? undefined : await lockDataset(place);
   try {
     await opened.reload();
     const { versions } = opened;
@@ -32,7 +32,7 @@ export async function removeVersions(
     await removeOlder(opened, base);
     return { removed: old.length, base };
   } finally {
-    await lock.release();
+    await lock?.release();
   }
 }
 
@@ -44,8 +44,9 @@ export async function removeVersions(
  * @throws those of `removeVersions`
  */
 export async function retainVersions(place: DatasetPlace, keep: number, folding: Folding): Promise<void> {
+  if (keep === 0) return;
   const { versions } = await Dataset.open(place.files);
-  if (keep > 0 && versions.length > keep + Math.floor(keep / 4)) await removeVersions(place, keep, folding);
+  if (versions.length > keep + Math.floor(keep / 4)) await removeVersions(place, keep, folding);
 }
 
 async function makeBase(opened: Dataset, { files, stateDirectory }: DatasetPlace, version: number, folding: Folding): Promise<void> {

@@ -1,12 +1,14 @@
 /** A run that makes a version of a dataset: the files of the version are its output. */
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { TargetFile } from '../../queues/jobs.ts';
+import { Fault } from '../../src/core/fault.ts';
 import type { DatasetFiles } from '../../src/datasets/files.ts';
 import { type FileKind, manifestName, VERSIONS } from '../../src/datasets/manifest.ts';
-import type { DatasetReport } from '../../src/datasets/run.ts';
-import type { Rejection, RunReport } from '../../src/run/request.ts';
+import type { DatasetPlace, DatasetReport } from '../../src/datasets/run.ts';
+import type { Rejection, RunReport, RunRequest } from '../../src/run/request.ts';
 import type { PartFile } from '../../src/sinks/sink.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import { RejectionFile, removeEarlier, removeEarlierSpills } from '../output/output.ts';
@@ -47,12 +49,29 @@ export async function makeVersion(task: Task, dataset: DatasetTask, { signal, pr
     const place = { files, stateDirectory: dataset.stateDirectory, name: dataset.name, isLocked: true };
     const made = await runDataset(place, request, { signal, progress, memory, reject, confirm });
     if (!isConfirmed) await confirm();
-    return { ...resultOf(made, files, first), rejections };
+    const { report, ...result } = resultOf(made, files, first);
+    const warnings = [...report.warnings, ...(await withoutOldVersions(place, dataset, request))];
+    return { ...result, report: { ...report, warnings }, rejections };
   } catch (error) {
     await rejected?.abort();
     throw error;
   } finally {
     if (existsSync(request.spillDirectory)) await rm(request.spillDirectory, { recursive: true, force: true });
+  }
+}
+
+/** Removes the versions that RETAIN_VERSIONS does not keep. The run has made its version whether that is possible or not. */
+async function withoutOldVersions(
+  place: DatasetPlace,
+  { keptVersions = 0 }: DatasetTask,
+  { spillDirectory, memoryBudgetBytes }: RunRequest,
+): Promise<readonly string[]> {
+  const { retainVersions } = await import('../../src/datasets/retention.ts');
+  try {
+    await retainVersions(place, keptVersions, { directory: join(spillDirectory, 'versions'), memoryBudgetBytes });
+    return [];
+  } catch (error) {
+    return [`Old versions of the dataset stay: ${Fault.of(error).message}`];
   }
 }
 

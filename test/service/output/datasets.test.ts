@@ -137,6 +137,24 @@ test('GET takes the name as well, and the option gives it to runs that name none
   expect((await run(undefined, ['1,Ann'])).body.dataset).toBeUndefined();
 });
 
+test('RETAIN_VERSIONS folds old versions after a run, and the routes read what is left', async () => {
+  const set = (configValue: number) =>
+    ask(`${base()}/updateConfig`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ configEntry: 'RETAIN_VERSIONS', configValue }),
+    });
+  expect((await set(2)).status).toBe(200);
+  for (const name of ['Ann', 'Bob', 'Cem', 'Dan'])
+    expect((await run('short', [`1,${name}`])).body).toMatchObject({ dataset: 'short', warnings: [] });
+  await set(0);
+  const { body } = await ask(`${service.url}/datasets/short`);
+  expect(body).toMatchObject({ currentVersion: 4, oldestVersion: 3, versions: [{ version: 4, added: 1, removed: 1 }, { version: 3 }] });
+  expect((await ask(`${service.url}/datasets/short/changes?since=2`)).status).toBe(410);
+  const graph = await ask(`${service.url}/datasets/short/graph?version=3`);
+  expect(graph.body).toBe(`${line('1', 'Cem')}\n`);
+});
+
 test.each([
   ['', /dataset is no name of a dataset: 1 to 64 letters/],
   ['..', /no name of a dataset/],
