@@ -89,7 +89,7 @@ const KINDS = { M: 'member', D: 'tombstone' } as const;
 function parsed(text: string): PageLine {
   const kind = text[0] as 'M' | 'D' | 'S';
   if (kind === 'S') return { kind: 'statement', line: `${text.slice(1)}\n` };
-  const at = text.indexOf('\t');
+  const at = text.indexOf('\r');
   return { kind: KINDS[kind], subject: text.slice(1, at), graph: text.slice(at + 1) };
 }
 
@@ -170,7 +170,13 @@ async function makePages(
 const CHANGED = '0';
 const STATEMENT = '1';
 
-/** Entries are an entity, a tabulator and either `CHANGED` or a statement: sorted, the mark of an entity comes before its statements. */
+/**
+ * Entries are an entity, a carriage return and either `CHANGED` or a statement: sorted, the mark of an entity comes before its statements.
+ *
+ * **Claim.** The statements that come behind a mark are all that the graph has of the entity. **Proof.** The filter has every entity that has a mark,
+ * so none of its statements is left out, and sorting brings what begins alike together: no entity is the beginning of another one's entry, since a
+ * carriage return, which no term has as it is, ends its subject and its graph.
+ */
 async function sortEntries(
   dataset: Dataset,
   { kind, version }: Part,
@@ -188,7 +194,7 @@ async function sortEntries(
         if (entity === last) continue;
         last = entity;
         changed.add(entity);
-        sorter.add(`${entity}\t${CHANGED}\n`);
+        sorter.add(`${entity}\r${CHANGED}\n`);
       }
       if (space.due) await space.flush();
       signal.throwIfAborted();
@@ -198,20 +204,20 @@ async function sortEntries(
   for await (const lines of dataset.graph(version, undefined, folding)) {
     for (const [entity, line] of entriesIn(convert(lines))) {
       // The filter has every changed entity, and a few others, whose statements have no mark before them.
-      if (kind === 'base' || changed.has(entity)) sorter.add(`${entity}\t${STATEMENT}${line}`);
+      if (kind === 'base' || changed.has(entity)) sorter.add(`${entity}\r${STATEMENT}${line}`);
     }
     if (space.due) await space.flush();
     signal.throwIfAborted();
   }
 }
 
-/** Each line with its entity: subject, tabulator, graph. */
+/** Each line with its entity: subject, carriage return, graph. */
 function* entriesIn(lines: string): Generator<readonly [entity: string, line: string]> {
   for (let at = 0; at < lines.length; ) {
     const end = lines.indexOf('\n', at) + 1;
     const line = lines.slice(at, end);
     const [subject, , , rest] = splitLine(line);
-    yield [`${subject}\t${rest.startsWith('.') ? '' : rest.slice(0, rest.lastIndexOf(' .'))}`, line];
+    yield [`${subject}\r${rest.startsWith('.') ? '' : rest.slice(0, rest.lastIndexOf(' .'))}`, line];
     at = end;
   }
 }
@@ -231,7 +237,7 @@ async function writeMembers(
   for await (const batch of sorted) {
     signal.throwIfAborted();
     for (const entry of batch) {
-      const at = entry.indexOf('\t', entry.indexOf('\t') + 1);
+      const at = entry.indexOf('\r', entry.indexOf('\r') + 1);
       const own = entry.slice(0, at);
       const isMark = entry[at + 1] === CHANGED;
       if (own !== entity) {

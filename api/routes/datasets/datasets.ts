@@ -1,12 +1,13 @@
 /** `/datasets`: graphs in versions, what changed between them, and their event streams. */
+import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { directories } from '../../../src/config/directories.ts';
 import { Fault } from '../../../src/core/fault.ts';
-import type { ChangedLines } from '../../../src/datasets/changes.ts';
+import type { ChangedLines, Folding } from '../../../src/datasets/changes.ts';
 import type { Dataset } from '../../../src/datasets/dataset.ts';
 import { BLANK_NODE_FORMS, type BlankNodeForm, type ChangeFormat, formatChanges, skolemising } from '../../../src/datasets/formats.ts';
 import type { Manifest } from '../../../src/datasets/manifest.ts';
-import { makeTemporaryDirectory } from '../../../src/storage/local/directory.ts';
 import type { Api, Parameter, Reply, Route } from '../../route.ts';
 import { answered, preferred } from './answer.ts';
 import { ldesRoutes } from './ldes.ts';
@@ -166,7 +167,7 @@ function changesRoute(api: Api): Route {
           const header = { id: iri(current), previous: since === 0 ? undefined : iri(since) };
           const dataset = await openDataset(api, name, signal);
           const convert = blankNodes === 'keep' ? undefined : skolemising(base, dataset.description.name);
-          yield* withFolding((folding) =>
+          yield* withFolding(api, (folding) =>
             formatChanges(converted(dataset.changes(since, target, folding, current), convert, signal), format, header),
           );
         },
@@ -206,7 +207,7 @@ function graphRoute(api: Api): Route {
         async *text(signal) {
           const dataset = await openDataset(api, name, signal);
           const convert = blankNodes === 'keep' ? undefined : skolemising(base, dataset.description.name);
-          yield* withFolding(async function* (folding) {
+          yield* withFolding(api, async function* (folding) {
             for await (const { lines } of converted(dataset.changes(0, target, folding, number), convert, signal)) yield lines;
           });
         },
@@ -243,12 +244,11 @@ async function* converted(
   }
 }
 
-async function* withFolding(
-  text: (folding: { directory: string; memoryBudgetBytes: number }) => AsyncIterable<string>,
-): AsyncGenerator<string> {
-  const directory = makeTemporaryDirectory('quadmill-');
+/** Temporary files are below DATA_DIR, as those of runs. */
+async function* withFolding({ config, workingDirectory }: Api, text: (folding: Folding) => AsyncIterable<string>): AsyncGenerator<string> {
+  const directory = join(directories(config.snapshot(), workingDirectory).spill, `changes-${randomUUID()}`);
   try {
-    yield* text({ directory: join(directory, 'lines'), memoryBudgetBytes: MEMORY_BYTES });
+    yield* text({ directory, memoryBudgetBytes: MEMORY_BYTES });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
