@@ -196,6 +196,10 @@ describeS3('object storage', () => {
       targetFileLocations: [expect.any(String), expect.any(String)],
     });
     const second = await run('1,Ann\n3,Cem\n');
+    const { body: listed } = await ask(`${service.url}/datasets`);
+    expect(listed.datasets).toEqual([expect.objectContaining({ name: 'kept', currentVersion: 2 })]);
+    const member = await fetch(`${service.url}/datasets/kept/ldes/2/1`);
+    expect([member.status, await member.text()]).toEqual([200, expect.stringContaining('<http://example.com/3> ')]);
     await set('');
     expect(second).toMatchObject({ dataset: 'kept', version: 2, previousVersion: 1, added: 1, removed: 1 });
     const type = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.com/Person> .';
