@@ -9,7 +9,7 @@ import { PROJECT_ROOT } from '../../support/project-root.ts';
 import { Random } from '../../support/random.ts';
 
 const COMMAND = join(PROJECT_ROOT, 'bin', 'quadmill.js');
-const KILLS = Number(process.env.KILLS ?? 60);
+const KILLS = Number(process.env.KILLS ?? 40);
 const ROWS = 4000;
 
 let directory: string;

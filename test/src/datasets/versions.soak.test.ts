@@ -2,4 +2,4 @@
 import { soakSeeds } from '../../support/random.ts';
 import { datasetsOfVersions } from './versions-suite.ts';
 
-datasetsOfVersions(soakSeeds(11, 130), 8);
+datasetsOfVersions(soakSeeds(11, 70), 8);
