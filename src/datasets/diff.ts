@@ -10,8 +10,8 @@ import { PartitionedFile } from '../storage/local/partitioned-file.ts';
 import { openInput } from '../storage/open.ts';
 import type { OpenOptions } from '../storage/storage.ts';
 import { type ChangedLines, wholeLines } from './changes.ts';
-import { compareGraphs } from './compare.ts';
-import { GraphLogReader, GraphLogWriter } from './graph-log.ts';
+import { compareGraphs } from './graphs/compare.ts';
+import { GraphLogReader, GraphLogWriter } from './graphs/graph-log.ts';
 import { newSeed } from './state.ts';
 
 export interface DiffOptions extends Omit<OpenOptions, 'range' | 'compression'> {

@@ -1,11 +1,12 @@
 /** A run that makes a version of a dataset: what the inputs say now, against what they said. */
 
+import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { createGunzip } from 'node:zlib';
 import { Fault } from '../core/fault.ts';
 import { redact } from '../core/redact.ts';
-import type { Execution } from '../plan/algebra.ts';
 import { prepareWithDeadline } from '../run/prepare/deadline.ts';
 import type { PreparedRun } from '../run/prepare/open.ts';
 import type { RunHooks, RunReport, RunRequest } from '../run/request.ts';
@@ -14,10 +15,10 @@ import { openFileSink } from '../sinks/file.ts';
 import type { PartFile, QuadSink } from '../sinks/sink.ts';
 import type { DirectoryLock } from '../storage/local/directory-lock.ts';
 import { probeInput } from '../storage/open.ts';
-import type { Folding } from './changes.ts';
-import { type ChangeSink, compareGraphs } from './compare.ts';
+import { type ChangedLines, type Folding, netChanges, wholeLines } from './changes.ts';
 import { Dataset, fileName, jsonText } from './dataset.ts';
 import type { DatasetFiles } from './files.ts';
+import { type ChangeSink, compareGraphs } from './graphs/compare.ts';
 import {
   type Counts,
   DESCRIPTION,
@@ -29,7 +30,12 @@ import {
   type VersionInput,
   type VersionRunOptions,
 } from './manifest.ts';
-import { lockState, newSeed, removeStates, type Seen, type State, StateDraft, stateOf, TEMPORARY } from './state.ts';
+import { changesByRecord, hasLosses } from './records/changes.ts';
+import type { ChunkSizes } from './records/chunks.ts';
+import { openRecords, type RecordInput } from './records/inputs.ts';
+import { callsChance, reasonAgainstAll } from './records/reasons.ts';
+import { Recording } from './records/recording.ts';
+import { graphsOf, lockState, newSeed, removeStates, type Seen, type State, StateDraft, stateOf, TEMPORARY } from './state.ts';
 
 export interface DatasetPlace {
   readonly files: DatasetFiles;
@@ -54,6 +60,21 @@ export interface DatasetReport extends Counts {
    * run is there already.
    */
   readonly report: RunReport | undefined;
+  /** How the changes were found; undefined: nothing was read. */
+  readonly changesBy?: ChangesBy | undefined;
+  /** Why they were not found by record, as a clause. */
+  readonly reason?: string | undefined;
+}
+
+/** `output`: all records are mapped, and their graph is compared with the last one. `record`: those that came and went are mapped. */
+export const CHANGES_BY = ['output', 'record'] as const;
+export type ChangesBy = (typeof CHANGES_BY)[number];
+
+export interface Finding {
+  /** undefined: by record where that can be. */
+  readonly by?: ChangesBy | undefined;
+  /** Of a new state by record. undefined: by the size of each document. */
+  readonly chunks?: ChunkSizes;
 }
 
 export interface DatasetHooks extends RunHooks {
@@ -80,13 +101,14 @@ const YOUNG_MS = 2000;
  * The version exists when its manifest does. A run that ends at any moment before leaves the dataset as it was.
  *
  * @param outputs undefined: the dataset alone is written
- * @throws Fault request/invalid — a preview, or a directory that is something else; service/unavailable — another process runs it; those of `executeRun`
+ * @throws Fault request/invalid — a preview, a directory that is something else, or changes that cannot be found by record, as `finding` asks for; service/unavailable — another process runs it; those of `executeRun`
  */
 export async function runDataset(
   place: DatasetPlace,
   request: RunRequest,
   hooks: DatasetHooks,
   outputs: WholeOutputs = NO_OUTPUTS,
+  finding: Finding = {},
 ): Promise<DatasetReport> {
   if (request.firstRecords !== undefined)
     throw new Fault('request/invalid', 'A preview reads some of the records, so it makes no version of a dataset', {
@@ -94,7 +116,7 @@ export async function runDataset(
     });
   const lock = place.isLocked ? undefined : await lockDataset(place);
   try {
-    return await new VersionRun(place, request, hooks, outputs).execute();
+    return await new VersionRun(place, request, hooks, outputs, finding).execute();
   } finally {
     await lock?.release();
   }
@@ -110,8 +132,12 @@ class VersionRun {
   readonly #outputs: WholeOutputs;
   readonly #folding: Folding;
   readonly #startedAt = new Date();
+  readonly #finding: Finding;
+  #changesBy: ChangesBy = 'output';
+  #reason: string | undefined;
 
-  constructor(place: DatasetPlace, request: RunRequest, hooks: DatasetHooks, outputs: WholeOutputs) {
+  constructor(place: DatasetPlace, request: RunRequest, hooks: DatasetHooks, outputs: WholeOutputs, finding: Finding) {
+    this.#finding = finding;
     this.#place = place;
     // A comparison finds equal statements, so the run need not look for them.
     this.#request = { ...request, distinct: false, rowsPerPart: undefined, memoryBudgetBytes: request.memoryBudgetBytes / 2 };
@@ -128,26 +154,113 @@ class VersionRun {
     this.#request = { ...this.#request, dataset: dataset.description.id };
     const made = await this.#madeBefore(dataset);
     if (made !== undefined) return made;
-    const state = await stateOf(dataset, stateDirectory, this.#folding);
-    const draft = new StateDraft(stateDirectory, state?.record.seed ?? newSeed(), this.#request.memoryBudgetBytes);
+    const state = await stateOf(dataset, stateDirectory);
+    let opened: PreparedRun | undefined;
     try {
-      const { prepared, inputs } = await this.#prepare();
-      const seen: Seen = { digest: prepared.digest, run: runOptions(this.#request), inputs };
-      if (state !== undefined && this.#isUnchanged(state.record.seen, prepared, seen)) {
-        await prepared.close();
-        return await this.#unchanged(dataset, state);
+      const found = await this.#prepare();
+      opened = found.prepared;
+      // Several runs may map with it.
+      const prepared = { ...opened, close: async () => undefined };
+      const seen: Seen = { digest: prepared.digest, run: runOptions(this.#request), inputs: found.inputs };
+      if (state !== undefined && this.#isUnchanged(state.record.seen, prepared, seen)) return await this.#unchanged(dataset, state);
+      const inputs = await this.#recordsOf(prepared);
+      return (
+        (await this.#byRecord(dataset, state, prepared, seen, inputs)) ?? (await this.#byOutput(dataset, state, prepared, seen, inputs))
+      );
+    } finally {
+      await opened?.close();
+      await rm(join(stateDirectory, TEMPORARY), { recursive: true, force: true });
+    }
+  }
+
+  /** The documents whose records may be compared. @returns undefined: `#reason` says why not */
+  async #recordsOf(prepared: PreparedRun): Promise<readonly RecordInput[] | undefined> {
+    const { plan, physical, places } = prepared;
+    const { by } = this.#finding;
+    this.#reason = by === 'output' ? 'as asked' : reasonAgainstAll(plan, physical, (scan) => places[scan]?.url, this.#request);
+    if (this.#reason === undefined) {
+      const inputs = await openRecords(prepared, this.#request, this.#hooks.signal);
+      if (typeof inputs !== 'string') return inputs;
+      this.#reason = inputs;
+    }
+    if (by !== 'record') return undefined;
+    throw new Fault('request/invalid', `The changes cannot be found by record: ${this.#reason}`, { hint: 'Leave out --changes-by' });
+  }
+
+  /** undefined: `#reason` says why the changes are to be found by output. */
+  async #byRecord(
+    dataset: Dataset,
+    state: State | undefined,
+    prepared: PreparedRun,
+    seen: Seen,
+    inputs: readonly RecordInput[] | undefined,
+  ): Promise<DatasetReport | undefined> {
+    if (inputs === undefined) return undefined;
+    const last = state?.record;
+    if (state === undefined || last?.records === undefined || last.seen === undefined) {
+      this.#reason = dataset.current === 0 ? 'it is the first version' : 'there is no state by record of the last version';
+      return undefined;
+    }
+    if (!isDeepStrictEqual([seen.digest, seen.run], [last.seen.digest, last.seen.run])) {
+      this.#reason = 'the mapping or an option has changed';
+      return undefined;
+    }
+    const { stateDirectory } = this.#place;
+    const draft = new StateDraft(stateDirectory, last.seed, this.#request.memoryBudgetBytes);
+    const temporary = join(stateDirectory, TEMPORARY, 'compared');
+    try {
+      const { signal } = this.#hooks;
+      const folding = { ...this.#folding, signal };
+      const run = { request: this.#request, prepared, hooks: this.#hooks, inputs, temporary, seed: last.seed, folding };
+      const found = await changesByRecord(
+        { ...run, directory: draft.recordsDirectory },
+        state.recordsDirectory,
+        last.records,
+        this.#finding.by === 'record',
+      );
+      if (typeof found !== 'string') {
+        const changes = this.#changesOf(dataset, undefined, 0);
+        await found.write(changes.sink(undefined));
+        await changes.finish();
+        await this.#writeWhole(dataset, changes);
+        await draft.keep(found.info);
+        this.#changesBy = 'record';
+        return await this.#publish(dataset, draft, [changes], found.report, seen);
       }
-      const report = await this.#map(draft, prepared);
+      this.#reason = found;
+    } catch (error) {
+      // What is damaged is made anew.
+      if (!(error instanceof Fault) || error.code !== 'source/unreadable' || this.#changesBy === 'record') throw error;
+      this.#reason = error.message;
+    } finally {
+      await draft.abort();
+    }
+    return undefined;
+  }
+
+  async #byOutput(
+    dataset: Dataset,
+    kept: State | undefined,
+    prepared: PreparedRun,
+    seen: Seen,
+    inputs: readonly RecordInput[] | undefined,
+  ): Promise<DatasetReport> {
+    const { stateDirectory } = this.#place;
+    const hasGraphs = kept !== undefined && kept.record.records === undefined;
+    const state = hasGraphs || dataset.current === 0 ? kept : await graphsOf(dataset, stateDirectory, this.#folding);
+    const draft = new StateDraft(stateDirectory, state?.record.seed ?? newSeed(), this.#request.memoryBudgetBytes);
+    const recording = inputs && new Recording(inputs, draft.recordsDirectory, draft.seed, this.#finding.chunks);
+    try {
+      const report = await this.#map(draft, prepared, recording);
       // The graph of a target that the mapping has no more is empty.
       for (const target of await targetsWithStatements(dataset)) draft.writer(target);
       await draft.finish();
       const made = await this.#compare(dataset, state, draft);
+      await draft.keep(draft.targets.length > 0 || hasLosses(report) ? undefined : await recording?.finish());
       return await this.#publish(dataset, draft, made, report, seen);
-    } catch (error) {
-      await draft.abort();
-      throw error;
     } finally {
-      await rm(join(stateDirectory, TEMPORARY), { recursive: true, force: true });
+      await recording?.abort();
+      await draft.abort();
     }
   }
 
@@ -174,7 +287,7 @@ class VersionRun {
    * changed since, and no term is made by chance or of the time. A database has no state that would say so.
    */
   #isUnchanged(last: Seen | undefined, { databases, plan }: PreparedRun, seen: Seen): boolean {
-    if (last === undefined || databases !== undefined || callsChance(plan, new Set())) return false;
+    if (last === undefined || databases !== undefined || callsChance(plan)) return false;
     return seen.inputs.every(({ state }) => state !== undefined) && isDeepStrictEqual(seen, last);
   }
 
@@ -190,7 +303,7 @@ class VersionRun {
   }
 
   /** Maps into the draft. Statements may be made several times: the comparison finds them. */
-  async #map(draft: StateDraft, prepared: PreparedRun): Promise<RunReport> {
+  async #map(draft: StateDraft, prepared: PreparedRun, recording: Recording | undefined): Promise<RunReport> {
     const main = draft.writer(undefined);
     const sink: QuadSink = {
       write: (lines) => main.write(lines),
@@ -202,7 +315,7 @@ class VersionRun {
       await this.#outputs.openTarget?.(target);
       return draft.writer(target.path);
     };
-    const report = await executeRun(this.#request, sink, { ...this.#hooks, openTarget }, prepared);
+    const report = await executeRun(this.#request, sink, { ...this.#hooks, ...recording?.hooks, openTarget }, prepared);
     if (this.#hooks.signal?.aborted) throw new Fault('run/cancelled', 'The run was cancelled');
     return report;
   }
@@ -223,15 +336,11 @@ class VersionRun {
   }
 
   async #compare(dataset: Dataset, state: State | undefined, draft: StateDraft): Promise<readonly OutputChanges[]> {
-    const { stateDirectory } = this.#place;
-    const directory = join(stateDirectory, TEMPORARY, 'changes');
-    const version = dataset.current + 1;
-    const mark = this.#place.files.directory === undefined ? `-${this.#request.runId.slice(-8)}` : '';
     const made: OutputChanges[] = [];
     for (const [number, target] of [undefined, ...draft.targets].entries()) {
       const before = state?.open(target);
       const after = draft.open(target);
-      const changes = new OutputChanges(target, directory, (kind) => fileName(version, mark, kind, number));
+      const changes = this.#changesOf(dataset, target, number);
       const whole = this.#outputs.of(target);
       try {
         await compareGraphs(before, after, changes.sink(whole), { ...this.#folding, signal: this.#hooks.signal });
@@ -243,6 +352,30 @@ class VersionRun {
       made.push(changes);
     }
     return made;
+  }
+
+  /** @param number of the logical target, from 1; 0: the output of the run */
+  #changesOf(dataset: Dataset, target: string | undefined, number: number): OutputChanges {
+    const { stateDirectory, files } = this.#place;
+    const mark = files.directory === undefined ? `-${this.#request.runId.slice(-8)}` : '';
+    const nameOf = (kind: FileKind): string => fileName(dataset.current + 1, mark, kind, number);
+    return new OutputChanges(target, join(stateDirectory, TEMPORARY, 'changes'), nameOf);
+  }
+
+  /** The whole graph, of that before and its changes. */
+  async #writeWhole(dataset: Dataset, changes: OutputChanges): Promise<void> {
+    const whole = this.#outputs.of(undefined);
+    if (whole === undefined) return;
+    const folding = this.#folding;
+    const all = async function* (): AsyncGenerator<ChangedLines> {
+      const before =
+        dataset.current === 0
+          ? []
+          : dataset.graph(dataset.current, undefined, { ...folding, directory: join(folding.directory, 'before') });
+      for await (const lines of before) yield { kind: 'added', lines };
+      yield* changes.read();
+    };
+    for await (const { lines } of netChanges(all(), folding)) await whole.write(lines);
   }
 
   async #publish(
@@ -266,6 +399,7 @@ class VersionRun {
     const [main] = made as readonly [OutputChanges];
     const { name } = dataset.description;
     const counts = countsOf(main);
+    const found = { changesBy: this.#changesBy, reason: this.#changesBy === 'record' ? undefined : this.#reason };
     const isSame = last !== undefined && made.every(({ added, removed }) => added + removed === 0);
     if (isSame) {
       await removeStates(stateDirectory, await draft.complete(dataset, previous, last.runId, seen));
@@ -276,6 +410,7 @@ class VersionRun {
         ...counts,
         manifest: last,
         report: { ...report, quads: counts.statements },
+        ...found,
       };
     }
     const version = previous + 1;
@@ -302,16 +437,8 @@ class VersionRun {
     await files.write(manifestName(version), jsonText(manifest), true);
     await files.write(DESCRIPTION, jsonText({ ...dataset.description, currentVersion: version }));
     await removeStates(stateDirectory, state);
-    return { name, version, previousVersion: previous, ...counts, manifest, report: { ...report, quads: counts.statements } };
+    return { name, version, previousVersion: previous, ...counts, manifest, report: { ...report, quads: counts.statements }, ...found };
   }
-}
-
-/** Whether a plan calls a function that gives values by chance or of the time. */
-function callsChance(value: unknown, seen: Set<object>): boolean {
-  if (typeof value !== 'object' || value === null || seen.has(value)) return false;
-  seen.add(value);
-  if ((value as Partial<Execution>).deterministic === false) return true;
-  return Object.values(value).some((part) => callsChance(part, seen));
 }
 
 async function targetsWithStatements(dataset: Dataset): Promise<readonly string[]> {
@@ -406,6 +533,15 @@ class OutputChanges {
     for (const [kind, sink] of this.#sinks) {
       const [{ bytes, sha256 }] = (await sink.commit()) as readonly [PartFile];
       this.files.push({ name: this.#nameOf(kind), kind, ...(this.target === undefined ? {} : { target: this.target }), bytes, sha256 });
+    }
+  }
+
+  /** What was removed, then what was added. After `finish`. */
+  async *read(): AsyncGenerator<ChangedLines> {
+    for (const kind of ['removed', 'added'] as const) {
+      const file = this.files.find((one) => one.kind === kind);
+      if (file === undefined) continue;
+      for await (const lines of wholeLines(createReadStream(this.pathOf(file)).pipe(createGunzip()))) yield { kind, lines };
     }
   }
 

@@ -15,11 +15,13 @@ import { type DirectoryLock, lockDirectory } from '../storage/local/directory-lo
 import { syncDirectory, writeAtomically } from '../storage/local/file.ts';
 import type { Folding } from './changes.ts';
 import { type Dataset, jsonText } from './dataset.ts';
-import { GraphLogReader, GraphLogWriter } from './graph-log.ts';
+import { GraphLogReader, GraphLogWriter } from './graphs/graph-log.ts';
 import type { Manifest } from './manifest.ts';
+import type { RecordsInfo } from './records/state.ts';
 
 const FORMAT = 1;
 const RECORD = 'state.json';
+const RECORDS = 'records';
 /** Directories of a run that is not complete, and of temporary files. */
 export const TEMPORARY = 'temporary';
 
@@ -36,18 +38,24 @@ interface StateRecord {
   readonly seed: number;
   /** What the graph was made of; undefined: of the versions. */
   readonly seen?: Seen | undefined;
+  /** The state by record, in the directory `records`. There are no graphs then. */
+  readonly records?: RecordsInfo | undefined;
   /** Paths of the logical targets; the graph of the n-th one, from 1, is in the directory of that number, that of the output in `0`. */
   readonly targets: readonly string[];
 }
 
-/** The graphs of a version. */
+/** The graphs of a version, or its records. */
 export class State {
   readonly directory: string;
-  readonly record: Pick<StateRecord, 'seed' | 'targets' | 'seen'>;
+  readonly record: Pick<StateRecord, 'seed' | 'targets' | 'seen' | 'records'>;
 
   constructor(directory: string, record: StateRecord) {
     this.directory = directory;
     this.record = record;
+  }
+
+  get recordsDirectory(): string {
+    return join(this.directory, RECORDS);
   }
 
   /** undefined: the version has no such target. @param target undefined: the output of the run */
@@ -74,8 +82,8 @@ export async function lockState(directory: string, url: string, isQueued = false
   return lockDirectory(directory, { what: 'state', hint: `Another run writes the dataset ${url}: wait until it has ended`, isQueued });
 }
 
-/** The state of the newest version, from its directory or from the versions. undefined: there is no version. */
-export async function stateOf(dataset: Dataset, directory: string, folding: Folding): Promise<State | undefined> {
+/** The state of the newest version. undefined: it is lost, or there is no version. */
+export async function stateOf(dataset: Dataset, directory: string): Promise<State | undefined> {
   if (dataset.current === 0) return undefined;
   const { runId } = await dataset.manifest(dataset.current);
   for (const name of await readdir(directory)) {
@@ -83,7 +91,7 @@ export async function stateOf(dataset: Dataset, directory: string, folding: Fold
     if (record?.dataset === dataset.description.id && record.version === dataset.current && record.runId === runId)
       return new State(join(directory, name), record);
   }
-  return rebuilt(dataset, directory, folding, runId);
+  return undefined;
 }
 
 async function recordIn(directory: string): Promise<StateRecord | undefined> {
@@ -96,8 +104,9 @@ async function recordIn(directory: string): Promise<StateRecord | undefined> {
   }
 }
 
-async function rebuilt(dataset: Dataset, directory: string, folding: Folding, runId: string): Promise<State> {
-  const { targets = {} } = await dataset.manifest(dataset.current);
+/** The graphs of the newest version, from the versions. */
+export async function graphsOf(dataset: Dataset, directory: string, folding: Folding): Promise<State> {
+  const { targets = {}, runId } = await dataset.manifest(dataset.current);
   const draft = new StateDraft(directory, newSeed(), folding.memoryBudgetBytes);
   try {
     for (const target of [undefined, ...Object.keys(targets)]) {
@@ -123,6 +132,7 @@ export class StateDraft {
   readonly #targets: string[] = [];
   readonly #writers = new Map<string | undefined, GraphLogWriter>();
   #isFinished = false;
+  #records: RecordsInfo | undefined;
 
   constructor(parent: string, seed: number, memoryBudgetBytes: number) {
     this.#parent = parent;
@@ -145,6 +155,19 @@ export class StateDraft {
     const writer = new GraphLogWriter(join(this.#directory, String(number)), this.seed, this.#budget);
     this.#writers.set(target, writer);
     return writer;
+  }
+
+  /** Of the state by record. */
+  get recordsDirectory(): string {
+    return join(this.#directory, RECORDS);
+  }
+
+  /** Leaves a state of graphs alone, or one by record. @param kept undefined: the graphs */
+  async keep(kept: RecordsInfo | undefined): Promise<void> {
+    await this.finish();
+    this.#records = kept;
+    const directories = kept === undefined ? [RECORDS] : [...this.#writers.values()].map((_, number) => String(number));
+    for (const name of directories) await rm(join(this.#directory, name), { recursive: true, force: true });
   }
 
   /** Completes the graphs. */
@@ -170,6 +193,7 @@ export class StateDraft {
       runId,
       seed: this.seed,
       seen,
+      records: this.#records,
       targets: this.#targets,
     };
     await writeAtomically(join(this.#directory, RECORD), jsonText(record));

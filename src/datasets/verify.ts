@@ -6,8 +6,8 @@ import { type DatabaseAccess, type RunHooks, type RunRequest, STANDARD_INPUT } f
 import { executeRun } from '../run/run.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import type { Folding } from './changes.ts';
-import { compareGraphs } from './compare.ts';
 import { Dataset } from './dataset.ts';
+import { compareGraphs } from './graphs/compare.ts';
 import { type DatasetPlace, lockDataset } from './run.ts';
 import { newSeed, StateDraft } from './state.ts';
 

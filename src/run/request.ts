@@ -300,6 +300,12 @@ export interface ScanLimit {
   readonly step?: ((doing: string) => void) | undefined;
 }
 
+export interface DocumentBytes {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** Called before records are mapped: they end within so many bytes of the document, without a byte order mark. */
+  readonly read?: (bytes: number) => void;
+}
+
 /** Callbacks of a run. All are optional. */
 export interface RunHooks {
   readonly signal?: AbortSignal;
@@ -329,6 +335,8 @@ export interface RunHooks {
    * Not with threads.
    */
   readonly limit?: ScanLimit;
+  /** Gives the bytes of a document, by the position of its scan, in place of those at its address; undefined: reads these. Not with threads. */
+  readonly document?: (scan: number) => DocumentBytes | undefined;
   /** Called with each subject that may have statements, as N-Quads text in one-byte form; some of them more than once. Not with threads. */
   readonly subject?: (token: string) => void;
 }

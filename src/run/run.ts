@@ -126,7 +126,7 @@ async function threadsOf(request: RunRequest, prepared: PreparedRun, hooks: RunH
   const { slice, firstRecords, rowsPerPart } = request;
   const threads = threadsFor(request, prepared.tables?.bytes ?? 0);
   // What these ask for depends on the order of records.
-  const isOrdered = [firstRecords, rowsPerPart, hooks.row, hooks.subject].some((one) => one !== undefined);
+  const isOrdered = [firstRecords, rowsPerPart, hooks.row, hooks.subject, hooks.document].some((one) => one !== undefined);
   // Equal rows are counted in one place.
   const countsRows =
     request.dataset !== undefined && prepared.plan.scans.some(({ iterations }) => iterations.some(({ namesRows }) => namesRows));

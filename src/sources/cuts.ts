@@ -41,6 +41,29 @@ export type FindCuts<O = ReadOptions> = (
   targets: readonly number[],
 ) => Promise<Cuts | undefined>;
 
+/** Where the records of a document end. */
+export interface Borders {
+  /** Length of the byte order mark. */
+  readonly mark: number;
+  /** So many bytes, the mark among them, stand before the first record. */
+  readonly head: number;
+  /** The byte without which every line feed ends a record; -1: there is none. */
+  readonly escape: number;
+  /**
+   * The end of a record, behind its line feed; -1: it is behind the bytes.
+   *
+   * @param from the beginning of the record
+   * @param next where the next `escape` stands, from `from` on; infinite: nowhere
+   */
+  endOf(bytes: Buffer, from: number, next: number): number;
+}
+
+/**
+ * @returns undefined: it is not known where records end. The document is not UTF-8, or what is read of one record depends on others
+ * @throws Fault those of the document's reader
+ */
+export type OpenBorders<O = ReadOptions> = (document: CutDocument, options: O) => Promise<Borders | undefined>;
+
 /** What finds cuts in a document that it is given in chunks. */
 export interface CutFinder {
   readonly cuts: readonly Cut[];

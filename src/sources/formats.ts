@@ -2,7 +2,7 @@
 import { Fault } from '../core/fault.ts';
 import { FORMULATIONS, type Formulation, formulationNames, type InputFormat } from '../core/input/formats.ts';
 import { openCsv } from './csv/csv.ts';
-import type { FindCuts } from './cuts.ts';
+import type { FindCuts, OpenBorders } from './cuts.ts';
 import type { IsKey, NeedsWhole, OpenScan, OpenTexts, OptionsByFormat, ReadOptions, TextFormat } from './source.ts';
 
 /** What a format has not, its row has not. */
@@ -17,6 +17,8 @@ interface Reader<O = ReadOptions> {
     /** With fewer threads, the document is read sooner by one than it is cut. */
     readonly leastThreads?: number;
   };
+  /** Any records, with the head of the document before them, are a document. */
+  readonly borders?: () => Promise<OpenBorders<O>>;
   /** Without it, records need nothing beside them. */
   readonly needsWhole?: () => Promise<NeedsWhole<O>>;
   /** Looks for a key in one column, without reading the others. */
@@ -29,6 +31,7 @@ const csv: Reader<OptionsByFormat['csv']> = {
   scan: () => openCsv,
   texts: async () => (await import('./csv/texts.ts')).openCsvTexts,
   cuts: { find: async () => (await import('./csv/cuts.ts')).findCsvCuts },
+  borders: async () => (await import('./csv/borders.ts')).openCsvBorders,
 };
 const json = {
   scan: async () => (await import('./json/json.ts')).openJson,

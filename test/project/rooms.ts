@@ -246,7 +246,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'src/datasets': {
     purpose: 'Graphs that are kept in versions: what runs change, the files of versions, and the state that finds changes.',
-    uses: ['src/core', 'src/nquads', 'src/plan/algebra.ts', 'src/run', 'src/sinks', 'src/spill', 'src/storage'],
+    folders: {
+      graphs: 'graphs on disk, and what differs between two of them',
+      records: 'changes by the records that came and went: chunks of inputs, and which of them make statements of a subject',
+    },
+    uses: ['src/core', 'src/mapping', 'src/nquads', 'src/plan', 'src/run', 'src/sinks', 'src/sources', 'src/spill', 'src/storage'],
   },
   'src/ldes': {
     purpose: 'Datasets as Linked Data Event Streams: members, pages, and their text.',

@@ -136,7 +136,7 @@ export async function executeScans(
       const spill = { afterBytes: request.memoryBudgetBytes, open: () => space.text() };
       const open = (signal: AbortSignal): OpenedScan | Promise<OpenedScan> =>
         source.kind === 'file'
-          ? openFileScan(scan, source, place, request, signal, range as ByteSlice | undefined, spill)
+          ? openFileScan(scan, source, place, request, signal, range as ByteSlice | undefined, spill, hooks.document?.(position))
           : (databases as Databases).openScan(scan, source, range as KeyRange | undefined, rowsOf(scan, first));
       const name = source.kind === 'file' ? redact(place.url) : 'the database';
       limit?.step?.(`reading ${name}`);

@@ -45,7 +45,7 @@ export const findCsvCuts: FindCuts<CsvOptions> = async (document, iterations, op
  * Whether documents of a dialect can be cut. Without a header, the first row gives the number of columns, so every slice would have to read
  * it without mapping it. Escapes, quotes after white space and long comment prefixes are handled only by the reader.
  */
-const canBeCut = ({ headerRows, doubleQuote, trim = 'none', commentPrefix }: CsvDialect): boolean =>
+export const canBeCut = ({ headerRows, doubleQuote, trim = 'none', commentPrefix }: CsvDialect): boolean =>
   headerRows !== 0 && doubleQuote !== false && trim === 'none' && Buffer.byteLength(commentPrefix ?? '') < 2;
 
 /** Whether rows can be counted without reading cells: a row that counts is one with any character. */

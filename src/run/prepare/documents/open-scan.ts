@@ -8,6 +8,7 @@ import { type FileSource, hasTypedValues, namesTypedColumns } from '../../../map
 import type { ScanPlan } from '../../../plan/plan.ts';
 import { openDocument, readerOf } from '../../../sources/formats.ts';
 import type {
+  Batch,
   FileOptions,
   Identity,
   IterationRequest,
@@ -24,7 +25,7 @@ import type {
 import { openInput, probeInput, rangesOf } from '../../../storage/open.ts';
 import { changedFault, type OpenedInput, type OpenOptions, type WebAsk } from '../../../storage/storage.ts';
 import { withoutPosition } from '../../report.ts';
-import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../../request.ts';
+import { type ByteSlice, type DocumentBytes, type RunRequest, STANDARD_INPUT } from '../../request.ts';
 import { type DocumentPlace, formatBefore, formatByName, formatOf, withOtherPlace } from './inputs.ts';
 import { type OpenPage, openPages } from './pages/paged-scan.ts';
 import { RESULT_TYPES } from './web-answer.ts';
@@ -34,7 +35,7 @@ interface Wanted extends Pick<ScanPlan, 'dialect'> {
   readonly iterations: readonly IterationRequest[];
 }
 
-/** Opens a document, or a slice of it. The caller closes it. */
+/** Opens a document, or a slice of it. The caller closes it. @param given in place of what is at the address */
 export async function openFileScan(
   plan: Wanted,
   source: FileSource,
@@ -43,6 +44,7 @@ export async function openFileScan(
   signal: AbortSignal,
   slice: ByteSlice | undefined,
   spill: Spill | undefined,
+  given?: DocumentBytes,
 ): Promise<OpenedScan> {
   const { url } = place;
   const { inputOptions } = request;
@@ -51,6 +53,11 @@ export async function openFileScan(
   const { workingDirectory, limits, web, reach } = request;
   const asked = askOf(source);
   const ask = asked && request.firstRecords !== undefined ? { ...asked, promptly: true } : asked;
+  if (given !== undefined) {
+    const text = readOptionsOf(plan, source, formatOf(place, source, inputOptions), name, request, { spill });
+    const scan = await (await openerOf(source))(given.bytes, plan.iterations, text);
+    return { name, typed: isTyped(plan, source), scan, batches: () => told(scan, signal, given), close: async () => scan.close?.() };
+  }
   const isArchive = isReadAsWorkbook(source, place, inputOptions);
   const options: OpenOptions = {
     workingDirectory,
@@ -102,6 +109,13 @@ export async function openFileScan(
   } catch (error) {
     await input.close();
     throw error;
+  }
+}
+
+async function* told(scan: Scan, signal: AbortSignal, { read }: DocumentBytes): AsyncGenerator<Batch> {
+  for await (const batch of scan.batches(signal)) {
+    read?.(batch.bytes);
+    yield batch;
   }
 }
 

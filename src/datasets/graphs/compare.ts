@@ -7,10 +7,10 @@
  * the hash are read, and compared line by line.
  */
 import { join } from 'node:path';
-import { TextFilter } from '../core/hash.ts';
-import { subjectAt } from '../nquads/terms.ts';
-import { ENTRY_BYTES, ENTRY_WORDS, type GraphLogReader, PARTITIONS } from './graph-log.ts';
-import { type Fold, TaggedLines } from './tagged-lines.ts';
+import { TextFilter } from '../../core/hash.ts';
+import { subjectAt } from '../../nquads/terms.ts';
+import { type Fold, TaggedLines } from '../tagged-lines.ts';
+import { ENTRY_BYTES, ENTRY_WORDS, type Graph, PARTITIONS } from './graph-log.ts';
 
 /** Takes complete lines, each a statement. Each statement comes once, unless said otherwise. */
 export interface ChangeSink {
@@ -45,8 +45,8 @@ const NEW = 2;
  * @throws Fault sink/failed, source/unreadable; the reason of `signal`
  */
 export async function compareGraphs(
-  before: GraphLogReader | undefined,
-  after: GraphLogReader,
+  before: Graph | undefined,
+  after: Graph,
   sink: ChangeSink,
   { directory, memoryBudgetBytes, signal }: CompareOptions,
 ): Promise<void> {
@@ -77,13 +77,7 @@ export async function compareGraphs(
 }
 
 /** The entries of a pass over a partition; undefined: there are more than `limit`. */
-function entriesOf(
-  graph: GraphLogReader | undefined,
-  partition: number,
-  pass: number,
-  passes: number,
-  limit: number,
-): Uint32Array | undefined {
+function entriesOf(graph: Graph | undefined, partition: number, pass: number, passes: number, limit: number): Uint32Array | undefined {
   if (graph === undefined) return new Uint32Array(0);
   const found = new Uint32Array(Math.min(limit, graph.count(partition)) * ENTRY_WORDS);
   let used = 0;
@@ -102,14 +96,14 @@ const passOf = (entries: Uint32Array, at: number, passes: number): number => (en
 
 /** The entries of a graph, by subject. */
 class Side {
-  readonly graph: GraphLogReader | undefined;
+  readonly graph: Graph | undefined;
   readonly entries: Uint32Array;
   /** Hash of the subject → its last entry. */
   readonly heads = new Map<number, number>();
   /** Entry → the one before it of the same subject, or -1. */
   readonly #next: Int32Array;
 
-  constructor(graph: GraphLogReader | undefined, entries: Uint32Array) {
+  constructor(graph: Graph | undefined, entries: Uint32Array) {
     this.graph = graph;
     this.entries = entries;
     const count = entries.length / ENTRY_WORDS;
@@ -134,7 +128,7 @@ class Side {
   }
 
   text(entry: number): string {
-    return (this.graph as GraphLogReader).block(this.entries, entry * ENTRY_WORDS);
+    return (this.graph as Graph).block(this.entries, entry * ENTRY_WORDS);
   }
 
   length(entry: number): number {
@@ -220,15 +214,15 @@ async function compareSubject(
 
 /** All lines of the entries of a pass, which are too many for memory. */
 async function compareLines(
-  before: GraphLogReader | undefined,
-  after: GraphLogReader,
+  before: Graph | undefined,
+  after: Graph,
   partition: number,
   pass: number,
   passes: number,
   lines: TaggedLines,
   out: Batches,
 ): Promise<void> {
-  const add = async (graph: GraphLogReader, tag: number): Promise<void> => {
+  const add = async (graph: Graph, tag: number): Promise<void> => {
     for (const piece of graph.entries(partition)) {
       for (let at = 0; at < piece.length; at += ENTRY_WORDS) {
         if (passOf(piece, at, passes) === pass) await lines.add(graph.block(piece, at), tag);

@@ -10,13 +10,13 @@
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault } from '../core/fault.ts';
-import { h1, h2, h3, h4, hashBytes } from '../core/hash.ts';
-import { subjectAt } from '../nquads/terms.ts';
-import { DescriptorWriter, writeFault } from '../sinks/descriptor.ts';
-import type { MemoryBudget } from '../spill/budget.ts';
-import { HashSet, KNOWN } from '../spill/key-table.ts';
-import { makeDirectory } from '../storage/local/directory.ts';
+import { Fault } from '../../core/fault.ts';
+import { h1, h2, h3, h4, hashBytes } from '../../core/hash.ts';
+import { subjectAt } from '../../nquads/terms.ts';
+import { DescriptorWriter, writeFault } from '../../sinks/descriptor.ts';
+import type { MemoryBudget } from '../../spill/budget.ts';
+import { HashSet, KNOWN } from '../../spill/key-table.ts';
+import { makeDirectory } from '../../storage/local/directory.ts';
 
 export const PARTITIONS = 64;
 /** Words of 32 bits: two of the subject's hash, three of the block's, two of its position in the log, one of its length. */
@@ -30,6 +30,7 @@ const FIRST_BYTES = 1 << 20;
 const HEADER_BYTES = PARTITIONS * 8;
 const WORD = 2 ** 32;
 const READ_ENTRIES = 1 << 13;
+const GRAPH_UNIT = 1 << 24;
 
 const LOG = 'log';
 const INDEX = 'index';
@@ -214,6 +215,9 @@ function writeWhole(descriptor: number, bytes: Uint8Array): void {
   for (let from = 0; from < bytes.length; ) from += writeSync(descriptor, bytes, from);
 }
 
+/** A graph as it is compared. */
+export type Graph = Pick<GraphLogReader, 'count' | 'entries' | 'block' | 'text'>;
+
 /** Reads a graph that `GraphLogWriter` has written. The caller closes it. */
 export class GraphLogReader {
   readonly #directory: string;
@@ -303,5 +307,39 @@ export class GraphLogReader {
 
   #unreadable(reason: string, cause?: unknown): Fault {
     return new Fault('source/unreadable', `The kept graph in ${this.#directory} cannot be read: ${reason}`, { cause });
+  }
+}
+
+/** Several graphs as one. The caller closes them. */
+export class GraphUnion implements Graph {
+  readonly #graphs: readonly GraphLogReader[];
+
+  constructor(graphs: readonly GraphLogReader[]) {
+    this.#graphs = graphs;
+  }
+
+  count(partition: number): number {
+    return this.#graphs.reduce((sum, graph) => sum + graph.count(partition), 0);
+  }
+
+  /** The high bits of a position, which no file reaches, have the number of the graph. */
+  *entries(partition: number): Generator<Uint32Array> {
+    for (const [number, graph] of this.#graphs.entries()) {
+      for (const piece of graph.entries(partition)) {
+        for (let at = 6; at < piece.length; at += ENTRY_WORDS) piece[at] = (piece[at] as number) + number * GRAPH_UNIT;
+        yield piece;
+      }
+    }
+  }
+
+  block(entries: Uint32Array, at: number): string {
+    const entry = entries.slice(at, at + ENTRY_WORDS);
+    const number = Math.floor((entry[6] as number) / GRAPH_UNIT);
+    entry[6] = (entry[6] as number) % GRAPH_UNIT;
+    return (this.#graphs[number] as GraphLogReader).block(entry, 0);
+  }
+
+  *text(): Generator<string> {
+    for (const graph of this.#graphs) yield* graph.text();
   }
 }

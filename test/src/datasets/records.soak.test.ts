@@ -1,0 +1,5 @@
+/** More random datasets by record. */
+import { soakSeeds } from '../../support/random.ts';
+import { datasetsByRecord } from './records-suite.ts';
+
+datasetsByRecord(soakSeeds(11, 130), 8);
