@@ -2,6 +2,7 @@
 import { describeFault, Fault } from '../../src/core/fault.ts';
 import { allSourcesOf, type LogicalSource } from '../../src/mapping/model/model.ts';
 import { explainPlan } from '../../src/plan/explain.ts';
+import { planMapping } from '../../src/plan/planning.ts';
 import { Databases } from '../../src/run/databases/databases.ts';
 import { openWholes } from '../../src/run/prepare/documents/whole.ts';
 import { loadMapping } from '../../src/run/prepare/load.ts';
@@ -24,6 +25,7 @@ const EXPLAIN: Command = {
   options: {
     statement: { value: 'NQUAD', multiple: true, summary: 'a statement as N-Quads, such as \'<http://e/1> <http://e/name> "Ada" .\'' },
     records: { summary: 'read the inputs of the rules that can make the statements, and show the records that do' },
+    dataset: { summary: 'say how a run with --dataset finds changes: by record or by output, and why not by record' },
     ...INPUT_OPTIONS,
     ...DATABASE_OPTIONS,
     ...FUNCTION_OPTIONS,
@@ -48,8 +50,12 @@ export const explain = commandOf(EXPLAIN, async (parsed) => {
     { workingDirectory: process.cwd(), reach: undefined, s3: webAccess().s3 },
   );
   const databases = await openDatabases(allSourcesOf(mapping), databaseOf(parsed));
-  const wholes = await openWholes(requestOf(parsed, parsed.positionals, undefined));
-  printData(explainPlan(mapping, base, databases?.metadata, wholes));
+  const request = requestOf(parsed, parsed.positionals, undefined);
+  printData(explainPlan(mapping, base, databases?.metadata, await openWholes(request)));
+  if (parsed.has('dataset')) {
+    const { explainChanges } = await import('../../src/datasets/records/explain.ts');
+    printData(explainChanges(planMapping(mapping, base, databases?.metadata), request));
+  }
   await databases?.close();
   return EXIT.done;
 });

@@ -4,6 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { findNotInIri } from '../../src/core/text.ts';
+import { CHANGES_BY } from '../../src/datasets/manifest.ts';
 import { DATATYPE_CHECKS } from '../../src/mapping/model/model.ts';
 import {
   type DatabaseAccess,
@@ -92,6 +93,12 @@ export const RUN: Command = {
       summary:
         'keep the graph as a dataset in DIR (a directory, or s3:// of object storage): each run makes a version of what has changed; see quadmill dataset --help',
     },
+    'changes-by': {
+      value: 'WAY',
+      choices: CHANGES_BY,
+      summary:
+        'how --dataset finds what has changed: map everything and compare the graphs (output), or map the records of files that came and went (record); default record where that can be, which explain --dataset says',
+    },
     'no-distinct': { summary: 'do not remove duplicates: how often a statement is written also depends on memory' },
     threads: {
       value: 'N',
@@ -140,6 +147,8 @@ export const run = commandOf(RUN, async (parsed) => {
   const request = { ...requestOf(parsed, parsed.positionals, databaseOf(parsed)), functions: await functionFilesOf(parsed) };
   // Checked early, while a usage error can still be reported.
   graphHeaderOf(parsed, targetOf(parsed), formFor(targetOf(parsed), parsed.value('format')).format);
+  if (parsed.has('changes-by') && !parsed.has('dataset'))
+    throw new UsageError('--changes-by says how a dataset finds its changes: add --dataset');
   if (parsed.has('dataset')) return (await import('../datasets/run.ts')).runIntoDataset(request, parsed);
   return withInterruption(whatIsLeft(targetOf(parsed)), async (signal) => {
     await refuseOverwritingInputs(targetOf(parsed), [...request.mappings, ...request.inputs.map(({ url }) => url)]);

@@ -1,4 +1,5 @@
 /** `quadmill run --dataset`: a run that makes a version of a dataset. */
+import type { ChangesBy } from '../../src/datasets/manifest.ts';
 import { type DatasetReport, runDataset, type WholeOutputs } from '../../src/datasets/run.ts';
 import type { RunRequest } from '../../src/run/request.ts';
 import type { QuadSink } from '../../src/sinks/sink.ts';
@@ -28,7 +29,7 @@ export async function runIntoDataset(request: RunRequest, parsed: Parsed): Promi
     let made: DatasetReport;
     try {
       const reject = (rejection: Parameters<Rejections['add']>[0]): void => rejections.add(rejection);
-      made = await runDataset(place, request, { signal, progress: line.update, reject }, outputs?.whole);
+      made = await runDataset(place, request, { signal, progress: line.update, reject }, outputs?.whole, { by: changesBy(parsed) });
       await outputs?.commit();
       log?.close();
     } catch (error) {
@@ -50,18 +51,33 @@ export async function runIntoDataset(request: RunRequest, parsed: Parsed): Promi
   });
 }
 
-function summaryOf({ name, version, previousVersion, added, removed, report }: DatasetReport): string {
-  if (version > previousVersion) return `dataset ${name}: version ${version}, ${count(added)} statements added, ${count(removed)} removed`;
-  return `dataset ${name}: nothing has changed since version ${version}${report === undefined ? ', no input was read' : ''}`;
+/** Whether a triples map gives no statement is known when all records are mapped. */
+const changesBy = (parsed: Parsed): ChangesBy | undefined =>
+  (parsed.value('changes-by') as ChangesBy | undefined) ?? (parsed.values('fail-on').includes('empty') ? 'output' : undefined);
+
+function summaryOf({ name, version, previousVersion, added, removed, changesBy, reason }: DatasetReport): string {
+  const way =
+    changesBy === undefined
+      ? ', no input was read'
+      : changesBy === 'record'
+        ? ', by record'
+        : reason === undefined
+          ? ''
+          : `, by output: ${reason}`;
+  if (version > previousVersion)
+    return `dataset ${name}: version ${version}, ${count(added)} statements added, ${count(removed)} removed${way}`;
+  return `dataset ${name}: nothing has changed since version ${version}${way}`;
 }
 
-const numbersOf = ({ name, version, previousVersion, added, removed, statements }: DatasetReport) => ({
+const numbersOf = ({ name, version, previousVersion, added, removed, statements, changesBy, reason }: DatasetReport) => ({
   dataset: name,
   version,
   previousVersion,
   added,
   removed,
   statements,
+  ...(changesBy === undefined ? {} : { changesBy }),
+  ...(reason === undefined ? {} : { reason }),
 });
 
 /** The files of the whole graph: that of `-o`, and those of logical targets. */

@@ -24,6 +24,10 @@ export const FILE_KINDS = ['added', 'removed', 'kept', 'base'] as const;
  */
 export type FileKind = (typeof FILE_KINDS)[number];
 
+/** `output`: all records are mapped, and their graph is compared with the last one. `record`: those that came and went are mapped. */
+export const CHANGES_BY = ['output', 'record'] as const;
+export type ChangesBy = (typeof CHANGES_BY)[number];
+
 /** N-Quads, packed with gzip. A file without statements is missing. */
 export interface VersionFile {
   /** In the directory of the manifest. */

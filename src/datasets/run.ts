@@ -20,6 +20,7 @@ import { Dataset, fileName, jsonText } from './dataset.ts';
 import type { DatasetFiles } from './files.ts';
 import { type ChangeSink, compareGraphs } from './graphs/compare.ts';
 import {
+  type ChangesBy,
   type Counts,
   DESCRIPTION,
   type FileKind,
@@ -65,10 +66,6 @@ export interface DatasetReport extends Counts {
   /** Why they were not found by record, as a clause. */
   readonly reason?: string | undefined;
 }
-
-/** `output`: all records are mapped, and their graph is compared with the last one. `record`: those that came and went are mapped. */
-export const CHANGES_BY = ['output', 'record'] as const;
-export type ChangesBy = (typeof CHANGES_BY)[number];
 
 export interface Finding {
   /** undefined: by record where that can be. */
@@ -246,15 +243,15 @@ class VersionRun {
     inputs: readonly RecordInput[] | undefined,
   ): Promise<DatasetReport> {
     const { stateDirectory } = this.#place;
-    const hasGraphs = kept !== undefined && kept.record.records === undefined;
-    const state = hasGraphs || dataset.current === 0 ? kept : await graphsOf(dataset, stateDirectory, this.#folding);
-    const draft = new StateDraft(stateDirectory, state?.record.seed ?? newSeed(), this.#request.memoryBudgetBytes);
+    const draft = new StateDraft(stateDirectory, kept?.record.seed ?? newSeed(), this.#request.memoryBudgetBytes);
     const recording = inputs && new Recording(inputs, draft.recordsDirectory, draft.seed, this.#finding.chunks);
     try {
       const report = await this.#map(draft, prepared, recording);
       // The graph of a target that the mapping has no more is empty.
       for (const target of await targetsWithStatements(dataset)) draft.writer(target);
       await draft.finish();
+      const hasGraphs = kept !== undefined && kept.record.records === undefined;
+      const state = hasGraphs || dataset.current === 0 ? kept : await graphsOf(dataset, stateDirectory, draft.seed, this.#folding);
       const made = await this.#compare(dataset, state, draft);
       await draft.keep(draft.targets.length > 0 || hasLosses(report) ? undefined : await recording?.finish());
       return await this.#publish(dataset, draft, made, report, seen);

@@ -86,12 +86,19 @@ export async function lockState(directory: string, url: string, isQueued = false
 export async function stateOf(dataset: Dataset, directory: string): Promise<State | undefined> {
   if (dataset.current === 0) return undefined;
   const { runId } = await dataset.manifest(dataset.current);
+  let found: State | undefined;
   for (const name of await readdir(directory)) {
     const record = await recordIn(join(directory, name));
-    if (record?.dataset === dataset.description.id && record.version === dataset.current && record.runId === runId)
-      return new State(join(directory, name), record);
+    // A run by output that was killed may have left graphs that it has made of the versions.
+    if (
+      record?.dataset === dataset.description.id &&
+      record.version === dataset.current &&
+      record.runId === runId &&
+      !found?.record.records
+    )
+      found = new State(join(directory, name), record);
   }
-  return undefined;
+  return found;
 }
 
 async function recordIn(directory: string): Promise<StateRecord | undefined> {
@@ -105,9 +112,9 @@ async function recordIn(directory: string): Promise<StateRecord | undefined> {
 }
 
 /** The graphs of the newest version, from the versions. */
-export async function graphsOf(dataset: Dataset, directory: string, folding: Folding): Promise<State> {
+export async function graphsOf(dataset: Dataset, directory: string, seed: number, folding: Folding): Promise<State> {
   const { targets = {}, runId } = await dataset.manifest(dataset.current);
-  const draft = new StateDraft(directory, newSeed(), folding.memoryBudgetBytes);
+  const draft = new StateDraft(directory, seed, folding.memoryBudgetBytes, 'graphs');
   try {
     for (const target of [undefined, ...Object.keys(targets)]) {
       const writer = draft.writer(target);
@@ -134,9 +141,10 @@ export class StateDraft {
   #isFinished = false;
   #records: RecordsInfo | undefined;
 
-  constructor(parent: string, seed: number, memoryBudgetBytes: number) {
+  /** @param name of a temporary directory */
+  constructor(parent: string, seed: number, memoryBudgetBytes: number, name = 'state') {
     this.#parent = parent;
-    this.#directory = join(parent, TEMPORARY, 'state');
+    this.#directory = join(parent, TEMPORARY, name);
     this.seed = seed;
     this.#budget = new MemoryBudget(memoryBudgetBytes);
   }

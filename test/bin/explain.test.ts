@@ -325,3 +325,39 @@ describe('explain says what is read besides one record after the other', () => {
     expect(await kept(path, formulation, iterator, reference)).toEqual(expected);
   });
 });
+
+describe('explain --dataset says how changes are found', () => {
+  const table = (name: string, subject: string, rest = ''): string =>
+    `<#${name}> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:path "${name}" ] ; rml:referenceFormulation rml:${name.endsWith('json') ? 'JSONPath ; rml:iterator "$[*]"' : 'CSV'} ] ; rml:subjectMap [ ${subject} ] ; rml:predicateObjectMap [ rml:predicate ex:p ; rml:objectMap [ ${rest === '' ? 'rml:reference "a"' : rest} ] ] .\n`;
+  const iri = 'rml:template "http://e/{id}"';
+
+  test.each<[what: string, mapping: string, said: readonly string[]]>([
+    ['a table', table('a.csv', iri), ['group 1 by record']],
+    ['JSON', table('a.json', iri), ['group 1 by output: the records of JSON cannot be told apart without its reader']],
+    [
+      'blank nodes of rows',
+      table('a.csv', 'rml:termType rml:BlankNode'),
+      ['group 1 by output: blank nodes are named by the place of their record among equal ones'],
+    ],
+    [
+      'a join',
+      table('a.csv', iri, 'rml:parentTriplesMap <#b.csv> ; rml:joinCondition [ rml:child "a" ; rml:parent "b" ]') + table('b.csv', iri),
+      ['group 1 by output: a join brings records together'],
+    ],
+    [
+      'two of them',
+      table('a.csv', iri) + table('b.json', 'rml:template "http://other/{id}"'),
+      [
+        'group 1 by record',
+        'group 2 by output: the records of JSON cannot be told apart without its reader',
+        'all by output, since a run finds them in one way',
+      ],
+    ],
+  ])('%s', async (_, mapping, said) => {
+    const files = { 'mapping.ttl': `${PREFIXES}${mapping}` };
+    const { out, err } = await withFiles(files, (directory) => quadmillHere(directory, 'explain', 'mapping.ttl', '--dataset'));
+    expect(err).toBe('');
+    const lines = out.split('\n');
+    expect(lines.slice(lines.indexOf('a dataset finds changes') + 1, -1).map((line) => line.trim())).toEqual(said);
+  });
+});

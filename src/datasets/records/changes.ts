@@ -64,7 +64,7 @@ export async function changesByRecord(
   if (info.heads.length !== inputs.length) return 'the inputs are others than in the version before';
   const other = inputs.find(({ head }, scan) => head.toString('base64') !== info.heads[scan]);
   if (other !== undefined) return `the header of ${other.name} has changed`;
-  const old = new RecordState(directory, info);
+  const old = new RecordState(directory, info, run.seed);
   let draft: RecordDraft | undefined;
   try {
     draft = new RecordDraft(run.directory, run.seed, old);
@@ -132,7 +132,7 @@ class Comparison {
           const open = chunks.filter((chunk) => !draft.isGone(chunk) && !mapped.has(chunk));
           for (const chunk of open.slice(0, most)) wanted.add(chunk);
         });
-        if (wanted.size === 0) continue;
+        if (wanted.size === 0) break;
         const chunks = [...wanted].sort((a, b) => a - b);
         if (!this.#takeOld(chunks)) return TOO_MANY;
         for (const chunk of chunks) mapped.add(chunk);
@@ -148,7 +148,12 @@ class Comparison {
       const [left, right] = [new GraphUnion([before.graph, ...others]), new GraphUnion([after.graph, ...others])];
       const { folding } = this.#run;
       found = {
-        report: after.report,
+        // What some records lack, others may have.
+        report: {
+          ...after.report,
+          triplesMaps: after.report.triplesMaps.map((map) => ({ ...map, empty: undefined })),
+          warnings: this.#run.prepared.warnings,
+        },
         info,
         async write(sink) {
           try {

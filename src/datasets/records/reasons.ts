@@ -43,10 +43,6 @@ export function reasonAgainstAll(
   urlOf: (scan: number) => string | undefined,
   request: RunRequest,
 ): string | undefined {
-  // A look-up or the time of the run is the same for all records, and another one in the next run.
-  if (callsChance(plan)) return 'a function gives values by chance or of the time';
-  // What describes a removed triple is kept, whatever record makes it.
-  if (hasPart(plan, (part) => (part as Partial<QuotedTerm>).kind === 'quoted')) return 'it makes quoted triples';
   for (const group of plan.groups.keys()) {
     const reason = reasonAgainst(plan, physical, group, urlOf, request);
     if (reason !== undefined) return reason;
@@ -55,8 +51,8 @@ export function reasonAgainstAll(
   return undefined;
 }
 
-function reasonOfNode({ kind }: Node, { partitioning, readsPosition, deterministic }: Provided): string | undefined {
-  switch (kind) {
+function reasonOfNode(node: Node, { partitioning, readsPosition, deterministic }: Provided): string | undefined {
+  switch (node.kind) {
     case 'join':
     case 'project':
       return 'a join brings records together';
@@ -70,13 +66,16 @@ function reasonOfNode({ kind }: Node, { partitioning, readsPosition, determinist
       return 'it makes quoted triples';
     default:
   }
+  // What describes a removed triple is kept, whatever record makes it.
+  if (hasPart(node, (part) => (part as Partial<QuotedTerm>).kind === 'quoted')) return 'it makes quoted triples';
   if (readsPosition) return 'statements have the positions of their records';
-  if (!deterministic) return 'a function does not give the same value again';
+  // The time of a run is the same for all of its records, and another one in the next run.
+  if (!deterministic || callsChance(node)) return 'a function gives values by chance or of the time';
   return partitioning === 'whole' ? 'a record is mapped with others' : undefined;
 }
 
 /** Whether a plan calls a function that gives values by chance or of the time. */
-export const callsChance = (plan: Plan): boolean => hasPart(plan, (part) => (part as Partial<Execution>).deterministic === false);
+export const callsChance = (plan: Plan | Node): boolean => hasPart(plan, (part) => (part as Partial<Execution>).deterministic === false);
 
 function hasPart(value: unknown, is: (part: object) => boolean, seen = new Set<object>()): boolean {
   if (typeof value !== 'object' || value === null || seen.has(value)) return false;

@@ -10,7 +10,7 @@ import { writeFault } from '../../sinks/descriptor.ts';
 import { makeDirectory } from '../../storage/local/directory.ts';
 import type { ChunkSizes } from './chunks.ts';
 import { SubjectReader, SubjectWriter } from './subjects.ts';
-import { ChunkTable, digestOf, TextReader, TextWriter, textsName } from './texts.ts';
+import { ChunkTable, hashChunk, TextReader, TextWriter, textsName } from './texts.ts';
 
 /** What the record of a state says of its chunks. */
 export interface RecordsInfo {
@@ -44,7 +44,7 @@ export class RecordState {
   readonly subjects: SubjectReader;
 
   /** @throws Fault source/unreadable — something of it is missing or damaged */
-  constructor(directory: string, info: RecordsInfo) {
+  constructor(directory: string, info: RecordsInfo, seed: number) {
     this.directory = directory;
     this.info = info;
     this.table = ChunkTable.load(join(directory, TABLE), info.table);
@@ -52,7 +52,7 @@ export class RecordState {
       const size = statSync(join(directory, textsName(file)), { throwIfNoEntry: false })?.size;
       if (size !== bytes) throw new Fault('source/unreadable', `${join(directory, textsName(file))} is missing, or has another size`);
     }
-    this.texts = new TextReader(directory, this.table);
+    this.texts = new TextReader(directory, this.table, seed);
     this.subjects = new SubjectReader(directory);
   }
 
@@ -74,9 +74,10 @@ export class RecordDraft {
   readonly #old: RecordState | undefined;
   readonly #texts: TextWriter;
   readonly #file: number;
-  /** By scan: digest → number of the chunk. */
-  readonly #known: Map<string, number>[] = [];
-  readonly #before: Map<string, number>[] = [];
+  readonly #seed: number;
+  /** Bits of the digest → number of the chunk. */
+  readonly #known = new Map<number, number>();
+  readonly #before = new Map<number, number>();
   #textBytes = 0;
   #isOpen = true;
 
@@ -85,24 +86,25 @@ export class RecordDraft {
     makeDirectory(directory, 0o700);
     this.#directory = directory;
     this.#old = old;
+    this.#seed = seed;
     this.subjects = new SubjectWriter(directory, seed);
     this.#file = Math.max(-1, ...(old?.info.texts ?? []).map(({ file }) => file)) + 1;
     this.#texts = new TextWriter(directory, this.#file, this.table);
     if (old === undefined) return;
     this.#numbers = new Int32Array(old.table.count).fill(-1);
-    for (let chunk = 0; chunk < old.table.count; chunk++) scanOf(this.#before, old.table.scan(chunk)).set(old.table.digest(chunk), chunk);
+    for (let chunk = 0; chunk < old.table.count; chunk++) this.#before.set(old.table.key(chunk), chunk);
   }
 
   /** @returns its number, and whether no input had it */
   add(scan: number, text: Buffer): { readonly chunk: number; readonly isNew: boolean } {
-    const digest = digestOf(text);
-    const known = scanOf(this.#known, scan);
-    const found = known.get(digest);
-    if (found !== undefined) return { chunk: found, isNew: false };
-    const before = this.#before[scan]?.get(digest);
+    const key = hashChunk(text, scan, this.#seed);
+    const found = this.#known.get(key);
+    if (found !== undefined && this.table.isHashed(found)) return { chunk: found, isNew: false };
+    const same = this.#before.get(key);
+    const before = same !== undefined && this.#old?.table.isHashed(same) ? same : undefined;
     const isNew = before === undefined;
-    const chunk = isNew ? this.table.add(scan, digest, text.length) : this.table.copy((this.#old as RecordState).table, before);
-    known.set(digest, chunk);
+    const chunk = isNew ? this.table.add(scan, text.length) : this.table.copy((this.#old as RecordState).table, before);
+    this.#known.set(key, chunk);
     this.bytes += text.length;
     if (!isNew) (this.#numbers as Int32Array)[before] = chunk;
     else {
@@ -121,7 +123,7 @@ export class RecordDraft {
     this.#texts.finish();
     this.#isOpen = false;
     for (const { file } of this.#old?.info.texts ?? []) await this.#link(file);
-    return new TextReader(this.#directory, this.table);
+    return new TextReader(this.#directory, this.table, this.#seed);
   }
 
   async #link(file: number): Promise<void> {
@@ -149,7 +151,7 @@ export class RecordDraft {
   #packed(files: readonly TextsInfo[]): readonly TextsInfo[] {
     const all = files.reduce((sum, { textBytes }) => sum + textBytes, 0);
     if (this.bytes >= all * LEAST_LIVE && files.length <= MOST_FILES) return files;
-    const reader = new TextReader(this.#directory, this.table);
+    const reader = new TextReader(this.#directory, this.table, this.#seed);
     const writer = new TextWriter(this.#directory, this.#file + 1, this.table);
     try {
       // A chunk has its new place when it has been read.
@@ -167,9 +169,4 @@ export class RecordDraft {
     this.#isOpen = false;
     await this.subjects.abort();
   }
-}
-
-function scanOf(maps: Map<string, number>[], scan: number): Map<string, number> {
-  maps[scan] ??= new Map();
-  return maps[scan] as Map<string, number>;
 }

@@ -4,20 +4,20 @@ import { closeSync, fsyncSync, openSync, readFileSync, readSync, writeFileSync, 
 import { join } from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Fault } from '../../core/fault.ts';
+import { h1, h2, h3, h4, hashBytes } from '../../core/hash.ts';
 import { writeFault } from '../../sinks/descriptor.ts';
 
 /** Words of 32 bits: four of the digest, scan, length, file, two of the place of its block in the file, length of the block, place in its text. */
 const WORDS = 11;
-const DIGEST_WORDS = 4;
 const [SCAN, LENGTH, FILE, LOW, HIGH, PACKED, OFFSET] = [4, 5, 6, 7, 8, 9, 10];
 const WORD = 2 ** 32;
 const FIRST_CHUNKS = 1024;
 /** Texts of about so many bytes are packed together. */
-const BLOCK_BYTES = 1 << 16;
+const BLOCK_BYTES = 1 << 15;
 const LEVEL = 1;
 const LF = 10;
 
-/** A chunk is known by its number. */
+/** A chunk is known by its number. Its digest is that of `hashChunk`. */
 export class ChunkTable {
   count = 0;
   #words: Uint32Array = new Uint32Array(FIRST_CHUNKS * WORDS);
@@ -54,8 +54,15 @@ export class ChunkTable {
     return this.#words[chunk * WORDS + LENGTH] as number;
   }
 
-  digest(chunk: number): string {
-    return Buffer.from(this.#words.buffer, chunk * WORDS * 4, DIGEST_WORDS * 4).toString('latin1');
+  /** 53 bits of the digest. */
+  key(chunk: number): number {
+    return keyOf(this.#words[chunk * WORDS] as number, this.#words[chunk * WORDS + 1] as number);
+  }
+
+  /** Whether the chunk has the digest that `hashChunk` has left. */
+  isHashed(chunk: number): boolean {
+    const [words, at] = [this.#words, chunk * WORDS];
+    return words[at] === h1 >>> 0 && words[at + 1] === h2 >>> 0 && words[at + 2] === h3 >>> 0 && words[at + 3] === h4 >>> 0;
   }
 
   place(chunk: number): { readonly file: number; readonly position: number; readonly packed: number; readonly offset: number } {
@@ -64,12 +71,10 @@ export class ChunkTable {
     return { file: word(FILE), position: word(LOW) + word(HIGH) * WORD, packed: word(PACKED), offset: word(OFFSET) };
   }
 
-  /** @returns its number */
-  add(scan: number, digest: string, length: number): number {
+  /** The chunk that was hashed last. @returns its number */
+  add(scan: number, length: number): number {
     const chunk = this.#next();
-    Buffer.from(this.#words.buffer).write(digest, chunk * WORDS * 4, 'latin1');
-    this.#words[chunk * WORDS + SCAN] = scan;
-    this.#words[chunk * WORDS + LENGTH] = length;
+    this.#words.set([h1, h2, h3, h4, scan, length], chunk * WORDS);
     return chunk;
   }
 
@@ -93,11 +98,17 @@ export class ChunkTable {
   }
 }
 
-export const digestOf = (text: Uint8Array): string =>
-  createHash('sha256')
-    .update(text)
-    .digest()
-    .toString('latin1', 0, DIGEST_WORDS * 4);
+/**
+ * Hashes the text of a chunk into `h1…h4` (`core/hash.ts`), and gives 53 bits of that.
+ *
+ * @param seed of the dataset, which is private: a person who makes the data cannot find texts with equal hashes
+ */
+export function hashChunk(text: Uint8Array, scan: number, seed: number): number {
+  hashBytes(new DataView(text.buffer, text.byteOffset, text.length), 0, text.length, seed + scan);
+  return keyOf(h1 >>> 0, h2 >>> 0);
+}
+
+const keyOf = (one: number, two: number): number => one * 2 ** 21 + (two >>> 11);
 
 export const textsName = (file: number): string => `texts-${file}`;
 
@@ -167,12 +178,14 @@ export class TextWriter {
 export class TextReader {
   readonly #directory: string;
   readonly #table: ChunkTable;
+  readonly #seed: number;
   readonly #descriptors = new Map<number, number>();
   #block: { readonly file: number; readonly position: number; readonly text: Buffer } | undefined;
 
-  constructor(directory: string, table: ChunkTable) {
+  constructor(directory: string, table: ChunkTable, seed: number) {
     this.#directory = directory;
     this.#table = table;
+    this.#seed = seed;
   }
 
   /** @throws Fault source/unreadable — a file is missing, or has another text */
@@ -194,7 +207,8 @@ export class TextReader {
       this.#block = { file, position, text };
     }
     const text = this.#block.text.subarray(offset, offset + this.#table.length(chunk));
-    if (digestOf(text) !== this.#table.digest(chunk)) throw damaged(path);
+    hashChunk(text, this.#table.scan(chunk), this.#seed);
+    if (!this.#table.isHashed(chunk)) throw damaged(path);
     return text;
   }
 

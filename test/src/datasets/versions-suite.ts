@@ -10,7 +10,7 @@ import { Fault } from '../../../src/core/fault.ts';
 import { fromBytes } from '../../../src/core/text.ts';
 import type { ChangedLines } from '../../../src/datasets/changes.ts';
 import { Dataset } from '../../../src/datasets/dataset.ts';
-import { openFiles } from '../../../src/datasets/files.ts';
+import { type DatasetFiles, openFiles } from '../../../src/datasets/files.ts';
 import { removeVersions } from '../../../src/datasets/retention.ts';
 import { type DatasetReport, runDataset } from '../../../src/datasets/run.ts';
 import { isQuoted, splitLine, subjectAt, termsOfQuoted } from '../../../src/nquads/terms.ts';
@@ -62,7 +62,7 @@ export function datasetsOfVersions(
       rmSync(directory, { recursive: true, force: true });
     });
 
-    const counts = { versions: 0, same: 0, added: 0, removed: 0, kept: 0, faults: 0, targets: 0, reordered: 0 };
+    const counts = { versions: 0, same: 0, added: 0, removed: 0, kept: 0, faults: 0, targets: 0, reordered: 0, byRecord: 0 };
 
     test.each(seeds)('seed %d', async (seed) => {
       const random = new Random(seed);
@@ -111,6 +111,7 @@ export function datasetsOfVersions(
           continue;
         }
         const made = await run();
+        counts.byRecord += Number(await isSameByRecord(place, { ...changes, ...random.pick(WAYS) }, step, files, made));
         const dataset = await Dataset.open(files);
         expect([made.previousVersion, dataset.current]).toEqual([last, made.version]);
         const targets = Object.keys(made.version === 0 ? {} : ((await dataset.manifest(made.version)).targets ?? {}));
@@ -162,10 +163,37 @@ export function datasetsOfVersions(
       if (seeds.length < 20) return;
       const { same, added, removed, kept, targets, reordered } = counts;
       expect(counts.versions).toBeGreaterThan(seeds.length);
-      for (const many of [same, targets, reordered]) expect(many).toBeGreaterThan(seeds.length / 20);
+      for (const many of [same, targets, reordered, counts.byRecord]) expect(many).toBeGreaterThan(seeds.length / 20);
       for (const many of [added, removed, kept]) expect(many).toBeGreaterThan(seeds.length * 5);
     });
   });
+}
+
+/**
+ * Makes the version in another dataset by record, if the plan allows it, with each record as a chunk.
+ *
+ * @returns whether changes were found by record; they are those of `made`
+ */
+async function isSameByRecord(place: string, changes: Changes, step: number, files: DatasetFiles, made: DatasetReport): Promise<boolean> {
+  const own = openFiles(join(place, 'by-record'), place, USUAL_S3_ACCESS);
+  const request = { ...requestOf(changes, join(place, 'spill')), runId: `run-${step}` };
+  const find = (by: 'record' | undefined): Promise<DatasetReport> =>
+    runDataset({ files: own, stateDirectory: join(place, 'by-record', 'state') }, request, {}, undefined, {
+      by,
+      chunks: { least: 1, usual: 0, most: 1 },
+    });
+  const found = await find('record').catch((error: unknown) => {
+    if (error instanceof Fault && error.message.includes('cannot be found by record')) return find(undefined);
+    throw error;
+  });
+  expect([found.version, found.added, found.removed, found.statements]).toEqual([made.version, made.added, made.removed, made.statements]);
+  if (found.version > found.previousVersion) {
+    const folding = { directory: join(place, 'folding-by-record'), memoryBudgetBytes: 2 ** 24 };
+    const of = async (dataset: Dataset): Promise<readonly (readonly string[])[]> =>
+      (await changedIn(dataset, found.previousVersion, [undefined], folding)).map((lines) => withoutLabels(lines).toSorted());
+    expect(await of(await Dataset.open(own))).toEqual(await of(await Dataset.open(files)));
+  }
+  return found.changesBy === 'record';
 }
 
 function expectChanges(before: readonly string[], after: readonly string[], added: readonly string[], removed: readonly string[]): void {
