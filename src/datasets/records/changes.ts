@@ -48,6 +48,8 @@ export interface RecordChanges {
 
 /** If more than this share of old and new records together is to be mapped, the changes are found by output. */
 const MOST_MAPPED = 1 / 2;
+/** Of a subject in a set, with its share in the chunks that are looked up. */
+const SUBJECT_BYTES = 64;
 
 /**
  * @param isForced whether all records may be mapped
@@ -82,6 +84,8 @@ class Comparison {
   readonly #budget: MemoryBudget;
   /** So many bytes of chunks may be mapped. */
   #left: number;
+  /** So many subjects may have candidates. */
+  readonly #mostSubjects: number;
 
   constructor(run: RecordsRun, old: RecordState, draft: RecordDraft, isForced: boolean) {
     this.#run = run;
@@ -90,6 +94,7 @@ class Comparison {
     let bytes = run.inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     for (let chunk = 0; chunk < old.table.count; chunk++) bytes += old.table.length(chunk);
     this.#left = isForced ? Number.POSITIVE_INFINITY : bytes * MOST_MAPPED;
+    this.#mostSubjects = isForced ? Number.POSITIVE_INFINITY : run.request.memoryBudgetBytes / SUBJECT_BYTES;
     this.#budget = new MemoryBudget(run.request.memoryBudgetBytes / 2);
   }
 
@@ -127,6 +132,7 @@ class Comparison {
       // One chunk decides most statements that many records make; what it leaves open takes all of them.
       for (const most of [1, Number.POSITIVE_INFINITY]) {
         const subjects = await this.#candidates(before.graph, after.graph, others);
+        if (subjects.size > this.#mostSubjects) return TOO_MANY;
         const wanted = new Set<number>();
         old.subjects.chunksOf(subjects, (chunks) => {
           const open = chunks.filter((chunk) => !draft.isGone(chunk) && !mapped.has(chunk));
@@ -235,7 +241,7 @@ class Comparison {
     const { seed, folding } = this.#run;
     const subjects = new Set<number>();
     const add = (lines: readonly string[]): void => {
-      for (const line of lines) subjects.add(subjectBits(subjectAt(line, 0), seed));
+      for (const line of lines) if (subjects.size <= this.#mostSubjects) subjects.add(subjectBits(subjectAt(line, 0), seed));
     };
     await compareGraphs(new GraphUnion([before, ...others]), new GraphUnion([after, ...others]), { added: add, removed: add }, folding);
     return subjects;

@@ -14,7 +14,7 @@ export interface ChunkSizes {
 }
 
 /** Of about this many chunks a list fits in little memory. */
-const MANY_CHUNKS = 2 ** 21;
+const MANY_CHUNKS = 2 ** 20;
 const LEAST_BYTES = 512;
 const MOST_BYTES = 2 ** 16;
 /** A border is chosen by so many bytes before it. */
