@@ -61,7 +61,7 @@ function summaryOf({ name, version, previousVersion, added, removed, changesBy, 
       ? ', no input was read'
       : changesBy === 'record'
         ? ', by record'
-        : reason === undefined
+        : reason === undefined || previousVersion === 0
           ? ''
           : `, by output: ${reason}`;
   if (version > previousVersion)

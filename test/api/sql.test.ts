@@ -73,8 +73,8 @@ describe('/process', () => {
     await ask(`${one.url}/sql-transformer/process?dataset=asked`);
     await ask(`${one.url}/sql-transformer/process`);
     expect(one.runs.submitted.map(({ request }) => 'dataset' in request && request.dataset)).toEqual([
-      { name: 'asked', url: 's3://bucket/sets/asked' },
-      { name: 'usual', url: 's3://bucket/sets/usual' },
+      { name: 'asked', url: 's3://bucket/sets/asked', keptVersions: 0 },
+      { name: 'usual', url: 's3://bucket/sets/usual', keptVersions: 0 },
     ]);
     expect(await ask(`${one.url}/sql-transformer/process?dataset=a%2Fb`)).toMatchObject({ status: 400, body: { code: 'request/invalid' } });
   });
