@@ -55,7 +55,7 @@ export class Dataset {
     const [other] = others;
     if (other !== undefined) {
       throw new Fault('request/invalid', `${files.url} is not empty and is no dataset: it has ${other}`, {
-        hint: 'Give a directory of its own, which the first run makes',
+        hint: 'Name a directory that is empty, or that the first run makes',
       });
     }
     const described: DatasetDescription = { format: FORMAT, name: name ?? nameOf(files.url), id: randomUUID(), currentVersion: 0 };
