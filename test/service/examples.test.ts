@@ -65,6 +65,7 @@ describe(`examples of docs/api.md${missingCurl === undefined ? '' : ` (not teste
     const of = (name: string): readonly string[] => [`file://${directory.path}/data/${name}`];
     expect(reports).toEqual([
       { status: '200', input: of('people.csv'), records: 2, quads: 2, rejectedRecords: 0 },
+      { status: '200', input: of('people.csv'), records: 2, quads: 2, rejectedRecords: 0 },
       { status: '201' },
       { status: '200', records: 2 },
       { status: '200', items: [{ position: 1, values: ['C-17', '5'] }] },
