@@ -85,7 +85,7 @@ export interface DatasetRequest {
   readonly name: string;
   /** Path or URL of its directory. */
   readonly url: string;
-  /** RETAIN_VERSIONS. Absent in a job queued by an earlier version. */
+  /** RETAIN_VERSIONS. Absent in the jobs of versions that do not know it. */
   readonly keptVersions?: number;
 }
 

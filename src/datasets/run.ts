@@ -77,6 +77,8 @@ export interface Finding {
 export interface DatasetHooks extends RunHooks {
   /** Called before files of a version appear, and again before its manifest does. @throws what keeps the version from being made */
   readonly confirm?: () => Promise<unknown>;
+  /** The run may have been started before under its id: a version that it has published is its result. Absent: an id says nothing. */
+  readonly isAttempt?: true;
 }
 
 /** Files of the whole graph, beside the dataset. The caller commits or aborts them. */
@@ -152,6 +154,8 @@ class VersionRun {
     const made = await this.#madeBefore(dataset);
     if (made !== undefined) return made;
     const state = await stateOf(dataset, stateDirectory);
+    // A run that was killed may have left a complete state of a version that it did not publish, under an id that this run has as well.
+    await removeStates(stateDirectory, state);
     let opened: PreparedRun | undefined;
     try {
       const found = await this.#prepare();
@@ -263,7 +267,7 @@ class VersionRun {
 
   /** The version of this run, if an earlier attempt was killed after it had published it. */
   async #madeBefore(dataset: Dataset): Promise<DatasetReport | undefined> {
-    if (dataset.current === 0) return undefined;
+    if (dataset.current === 0 || this.#hooks.isAttempt !== true) return undefined;
     const manifest = await dataset.manifest(dataset.current);
     if (manifest.runId !== this.#request.runId) return undefined;
     const { version, previous: previousVersion, added, removed, statements } = manifest;
@@ -281,10 +285,12 @@ class VersionRun {
 
   /**
    * **Claim.** The graph is that of the newest version. **Proof.** It has been made by the same mapping, functions and options, of inputs that have not
-   * changed since, and no term is made by chance or of the time. A database has no state that would say so.
+   * changed since, and no term is made by chance or of the time. A database has no state that would say so, and the state of an address says nothing of
+   * the answers to queries and of further pages.
    */
   #isUnchanged(last: Seen | undefined, { databases, plan }: PreparedRun, seen: Seen): boolean {
     if (last === undefined || databases !== undefined || callsChance(plan)) return false;
+    if (plan.scans.some(({ source }) => source.kind !== 'file' || source.request !== undefined)) return false;
     return seen.inputs.every(({ state }) => state !== undefined) && isDeepStrictEqual(seen, last);
   }
 

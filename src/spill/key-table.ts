@@ -197,7 +197,7 @@ export class KeyTable {
     const isIndexed = this.#indexed === this.count;
     this.#index = index;
     this.#indexed = 0;
-    // Nobody has touched the slots: they take no memory of the machine until then.
+    // The slots take no memory of the machine until they are written.
     if (isIndexed) this.#indexRows();
     return true;
   }

@@ -1,4 +1,4 @@
-/** One write from its inputs to its report: the end by the caller or by time, and what progress is told meanwhile. */
+/** One write from its inputs to its report: its end by the caller or by time, and its progress. */
 import { rm } from 'node:fs/promises';
 import { Fault } from '../core/fault.ts';
 import { secondsFault } from '../core/limits.ts';

@@ -69,7 +69,7 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
       // JSON turns Infinity into null.
       maxRejected: data.run.maxRejected ?? Number.POSITIVE_INFINITY,
       rowsPerPart: data.run.rowsPerPart ?? undefined,
-      // Absent in a job queued by an earlier version.
+      // Absent in the jobs of versions that do not know it.
       sql: data.run.sql ?? RUN_DEFAULTS.sql,
       limits: data.run.limits ?? RUN_DEFAULTS.limits,
       rdf: data.run.rdf ?? RUN_DEFAULTS.rdf,

@@ -47,7 +47,7 @@ export async function makeVersion(task: Task, dataset: DatasetTask, { signal, pr
   };
   try {
     const place = { files, stateDirectory: dataset.stateDirectory, name: dataset.name, isLocked: true };
-    const made = await runDataset(place, request, { signal, progress, memory, reject, confirm });
+    const made = await runDataset(place, request, { signal, progress, memory, reject, confirm, isAttempt: true });
     if (!isConfirmed) await confirm();
     const { report, ...result } = resultOf(made, files, first);
     const warnings = [...report.warnings, ...(await withoutOldVersions(place, dataset, request))];

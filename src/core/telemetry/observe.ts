@@ -244,7 +244,7 @@ export const METRICS = {
   queueErrors: new Counter({ name: 'rml_queue_errors_total', help: 'Errors of the connection to the queue', labelNames: ['kind'], ...on }),
 } as const;
 
-/** So many datasets have labels of their own in a process; the others share one. */
+/** So many datasets have different labels in a process; the others share one. */
 const MAX_DATASETS = 200;
 const datasets = new Set<string>();
 

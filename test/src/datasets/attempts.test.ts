@@ -21,7 +21,7 @@ function attempt(runId: string, rows: readonly string[], hooks: DatasetHooks = {
     { mappings: [join(directory, 'people.ttl')], workingDirectory: directory, maxRejected: 0 },
     join(directory, 'spill'),
   );
-  return runDataset({ files, stateDirectory: join(directory, 'dataset/state') }, { ...request, runId }, hooks);
+  return runDataset({ files, stateDirectory: join(directory, 'dataset/state') }, { ...request, runId }, { isAttempt: true, ...hooks });
 }
 
 test('an attempt finds the version of its run, and reads nothing', async () => {
@@ -30,6 +30,22 @@ test('an attempt finds the version of its run, and reads nothing', async () => {
   const { report: _, changesBy: __, reason: ___, ...made } = first;
   expect(await attempt('run-a', ['2,Bob'])).toEqual({ ...made, report: undefined });
   expect(await attempt('run-b', ['2,Bob'])).toMatchObject({ version: 2, previousVersion: 1, added: 1, removed: 1 });
+});
+
+test('an id that a program gives each run tells nothing of its result', async () => {
+  const place = { files: openFiles(join(directory, 'again'), directory, USUAL_S3_ACCESS), stateDirectory: join(directory, 'again/state') };
+  const request = requestOf(
+    { mappings: [join(directory, 'people.ttl')], workingDirectory: directory, maxRejected: 0 },
+    join(directory, 'spill'),
+  );
+  for (const [version, row] of [
+    [1, '1,Ann'],
+    [2, '2,Bob'],
+    [3, '3,Cem'],
+  ] as const) {
+    writeFileSync(join(directory, 'people.csv'), `id,name\n${row}\n`);
+    expect(await runDataset(place, { ...request, runId: 'people' }, {})).toMatchObject({ version, previousVersion: version - 1, added: 1 });
+  }
 });
 
 test('others may read the versions, and not the state', () => {
