@@ -1,8 +1,8 @@
 import fast from './jest.config.js';
 
 /**
- * `npm run test:soak`: what takes long on purpose. Two files at a time: they measure memory of processes of their own, and break only servers of
- * their own.
+ * `npm run test:soak`: what takes long on purpose. Two files at a time: they measure the memory of separate processes, and break only dedicated
+ * servers.
  */
 export default {
   ...fast,

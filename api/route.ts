@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { QueueBackend } from '../queues/backend/backend.ts';
 import type { FleetFunctions } from '../queues/custom-functions.ts';
+import type { FollowerRecord } from '../queues/follow/record.ts';
 import type { FailureMessage, Service } from '../queues/jobs.ts';
 import type { BusSwitch } from '../queues/messaging/bus.ts';
 import type { Previews } from '../queues/preview.ts';
@@ -45,9 +46,13 @@ export interface Api {
   readonly workerCount?: (service?: Service) => number;
   /** Workers of this process; undefined: it has none. */
   readonly workers?: () => { readonly running: boolean };
+  /** The follower of this process, and whether it follows; undefined: none of its services does. */
+  readonly follower?: () => { readonly state: 'off' | 'standby' | 'up' | 'down'; readonly reason?: string | undefined } | undefined;
+  /** The follower of a dataset in the fleet, by the URL of the dataset; undefined: it is not followed. Absent: there is no queue. */
+  readonly followerOf?: (url: string) => Promise<FollowerRecord | undefined>;
   /** Aborted when the process starts to shut down: it accepts no more runs. */
   readonly draining: AbortSignal;
-  /** Aborted when the process ends: callers still waiting for an outcome are told where to find it. */
+  /** Aborted when the process ends: callers still waiting for an outcome get the place where to find it. */
   readonly ending: AbortSignal;
 }
 

@@ -1,5 +1,6 @@
 /** JSON schemas of requests and answers, by the names that routes use. */
 
+import { FOLLOWER_PHASES } from '../queues/follow/record.ts';
 import { SERVICES } from '../queues/jobs.ts';
 import { PROCESS_REQUEST, WRITE_BODY } from '../queues/requests/schemas.ts';
 import { RUN_STATES } from '../queues/runs/life.ts';
@@ -45,6 +46,37 @@ const DATASET = {
   ...CHANGE_COUNTS,
 } as const;
 
+const FOLLOWED = {
+  ...record(
+    {
+      service: { type: 'string', enum: Object.keys(SERVICES) },
+      phase: {
+        type: 'string',
+        enum: FOLLOWER_PHASES,
+        description: '`waiting`: for the target, which lacks versions; `failed`: `reason` says why, and it restarts',
+      },
+      isActive: { type: 'boolean', description: 'Whether a worker follows now' },
+      seenAt: { ...time, description: 'When the worker gave its last sign of life' },
+    },
+    {
+      feed: { ...text, description: 'Where the changes come from' },
+      position: { type: 'object', additionalProperties: text, description: 'How far the feed was read' },
+      version: { ...count, description: 'The newest version' },
+      behind: { ...count, description: 'Versions that the target lacks' },
+      lag: record(
+        { seconds: { type: 'number', description: 'For how long the newest version has not been that of the end of the feed, at most' } },
+        {
+          messages: { ...count, description: 'Messages of topics that no version has' },
+          bytes: { ...count, description: 'Bytes of the log of the database that no version has' },
+          keptBytes: { ...count, description: 'Bytes of its log that the database keeps for the follower' },
+        },
+      ),
+      reason: { ...text, description: 'Why it failed' },
+    },
+  ),
+  description: 'The follower that makes the versions of the changes of tables; absent: runs make them',
+} as const;
+
 const VERSION = {
   version: count,
   previous: { ...count, description: 'The version before; 0: the empty graph' },
@@ -84,7 +116,7 @@ const PREVIEWED = {
     type: 'string',
     pattern: `^[^/\\\\\\u0000]+\\.(${MAPPING_EXTENSIONS.join('|')})$`,
     maxLength: 200,
-    description: 'Its extension tells the language',
+    description: 'Its extension gives the language',
     examples: ['shop.ttl'],
   },
   text: { type: 'string', maxLength: 4 * 2 ** 20 },
@@ -162,7 +194,12 @@ export const SCHEMAS = {
       },
       warnings: texts,
     },
-    { rejections: { ...text, description: 'URL of the file of all rejected statements' } },
+    {
+      dataset: { ...text, description: 'The dataset that was written; absent: files were' },
+      version: { ...count, description: 'The version of the dataset that the target has' },
+      previousVersion: { ...count, description: 'That which it had; 0: none' },
+      rejections: { ...text, description: 'URL of the file of all rejected statements' },
+    },
   ),
   ConnectionCheck: record({
     success: { const: true },
@@ -254,7 +291,10 @@ export const SCHEMAS = {
     },
   ),
   DatasetView: record(DATASET),
-  DatasetDetails: record({ ...DATASET, versions: { type: 'array', items: record(VERSION), description: 'The newest first' } }),
+  DatasetDetails: record(
+    { ...DATASET, versions: { type: 'array', items: record(VERSION), description: 'The newest first' } },
+    { followed: FOLLOWED },
+  ),
   DatasetManifest: record(
     {
       ...VERSION,
@@ -272,6 +312,28 @@ export const SCHEMAS = {
     },
     { targets: { type: 'object', description: 'Logical targets by path', additionalProperties: record(CHANGE_COUNTS) } },
   ),
+  DatasetChanges: record({
+    statements: { ...texts, description: 'N-Quads, without the ends of the lines' },
+    next: { type: ['integer', 'null'], description: 'The `offset` of the next page; null: there are no more' },
+  }),
+  DatasetStatementRequest: record(
+    {
+      statement: {
+        type: 'string',
+        pattern: NOT_BLANK,
+        maxLength: 100_000,
+        description: 'A line of N-Quads, blank nodes with the labels of the dataset',
+      },
+    },
+    { version: { type: 'integer', minimum: 1, description: 'The version whose mapping and inputs are meant. Default: the newest one' } },
+  ),
+  DatasetPosition: record({
+    target: { ...text, description: 'The store that the graph writer writes to, without passwords' },
+    type: { type: 'string', enum: TARGET_TYPES },
+    version: { ...count, description: 'The version that the target has; 0: none' },
+    complete: { type: 'boolean', description: 'false: its graph is being written, and only a part of it may be there' },
+    currentVersion: { ...count, description: 'The newest version of the dataset' },
+  }),
   StudioUser: record({
     actor: { ...text, description: 'The name of the token, or `anonymous`' },
     role: { type: 'string', enum: ROLES },
@@ -541,6 +603,32 @@ export const SCHEMAS = {
     PREVIEWED_WITH,
   ),
   StudioStatement: record({
+    rules: {
+      type: 'array',
+      description: 'The rules of the mapping that can make it, whether a record does or not',
+      items: record({
+        triplesMap: { ...text, description: 'IRI, or `_:label`' },
+        name: text,
+        document: { ...text, description: 'URL or path of the mapping' },
+        line: { ...count, description: 'Of the object of the rule; of the triples map, where that gathers' },
+        column: count,
+        parts: {
+          type: 'array',
+          description: 'Terms of the rule beside those of the statement. Empty: it makes it as a part of what it gathers',
+          items: record(
+            {
+              part: { type: 'string', enum: ['subject', 'predicate', 'object', 'graph'] },
+              values: {
+                type: 'array',
+                description: 'Of references that the term of the statement determines',
+                items: record({ name: text, value: text }),
+              },
+            },
+            { term: text },
+          ),
+        },
+      }),
+    },
     rows: {
       type: 'array',
       description: 'The first 20',

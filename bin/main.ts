@@ -24,11 +24,15 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   convert: {
     summary: 'write a mapping in another mapping language',
-    start: async (argv) => (await import('./commands/convert.ts')).convert(argv),
+    start: async (argv) => (await import('./commands/mappings/convert.ts')).convert(argv),
   },
   explain: {
     summary: 'show how a mapping would be executed',
     start: async (argv) => (await import('./commands/explain.ts')).explain(argv),
+  },
+  compile: {
+    summary: 'write a mapping as a job of Apache Spark or DuckDB',
+    start: async (argv) => (await import('./commands/mappings/compile.ts')).compile(argv),
   },
   'direct-mapping': {
     summary: 'map the tables of a database to RDF without a mapping',
@@ -42,6 +46,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   dataset: {
     summary: 'read, check and shorten a graph that runs keep in versions',
     start: async (argv) => (await import('./datasets/dataset.ts')).dataset(argv),
+  },
+  follow: {
+    summary: 'keep a graph fresh by the changes of databases and topics',
+    start: async (argv) => (await import('./commands/follow.ts')).follow(argv),
   },
   diff: {
     summary: 'print the difference between two files of statements',

@@ -15,7 +15,7 @@ export function printLine(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Prints to standard output. Whoever reads it may go away, as `head` does. */
+/** Prints to standard output. Its reader may end first, as `head` does. */
 export function printData(text: string): void {
   if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined);
   process.stdout.write(text);

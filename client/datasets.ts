@@ -1,6 +1,14 @@
 /** Datasets: graphs in versions. */
 import type { CallOptions, CallParts, Transport } from './http.ts';
-import type { DatasetDetails, DatasetManifest, DatasetView } from './types.ts';
+import type {
+  DatasetChanges,
+  DatasetDetails,
+  DatasetManifest,
+  DatasetPosition,
+  DatasetStatementRequest,
+  DatasetView,
+  StudioStatement,
+} from './types.ts';
 
 const CHANGE_TYPES = {
   'rdf-patch': 'application/rdf-patch',
@@ -20,6 +28,17 @@ export interface ChangesOptions extends StatementOptions {
   readonly format?: keyof typeof CHANGE_TYPES | undefined;
   /** Of `nquads`. Default: `added`. */
   readonly which?: 'added' | 'removed' | undefined;
+}
+
+export interface ChangesPageOptions extends StatementOptions {
+  /** Default: `added`. */
+  readonly which?: 'added' | 'removed' | undefined;
+  /** `next` of the page before. Default: 0. */
+  readonly offset?: number | undefined;
+  /** At most 1,000, default 100. */
+  readonly limit?: number | undefined;
+  /** Only statements with this text in their subject. */
+  readonly subject?: string | undefined;
 }
 
 export class DatasetsClient {
@@ -56,12 +75,30 @@ export class DatasetsClient {
     return this.#send(`${pathOf(name)}/graph`, { signal, query: { version, blankNodes, target } });
   }
 
-  #send(path: string, parts: CallParts): Promise<Response> {
-    return this.#transport.send('GET', `/datasets${path}`, parts);
+  /** A page of the statements that a version has added or removed. @throws ProblemError 404, 410 */
+  changesPage(name: string, version: number, options: ChangesPageOptions = {}): Promise<DatasetChanges> {
+    const { signal, which, offset, limit, subject, blankNodes, target } = options;
+    const query = { which, offset, limit, subject, blankNodes, target };
+    return this.#json(`${pathOf(name)}/versions/${version}/changes`, { signal, query });
   }
 
-  async #json<T>(path: string, parts: CallParts): Promise<T> {
-    return (await (await this.#send(path, parts)).json()) as T;
+  /** The rules that can make a statement, and the records of the inputs that make it now. @throws ProblemError 503 — there is no worker */
+  findStatement(name: string, request: DatasetStatementRequest, { signal }: CallOptions = {}): Promise<StudioStatement> {
+    const body = { type: 'application/json', text: JSON.stringify(request) };
+    return this.#json(`${pathOf(name)}/statements`, { signal, repeatable: true, body }, 'POST');
+  }
+
+  /** The version that the target of the graph writer has. @throws ProblemError — there is no target, or it does not answer */
+  position(name: string, { signal }: CallOptions = {}): Promise<DatasetPosition> {
+    return this.#json(`${pathOf(name)}/position`, { signal });
+  }
+
+  #send(path: string, parts: CallParts, method = 'GET'): Promise<Response> {
+    return this.#transport.send(method, `/datasets${path}`, parts);
+  }
+
+  async #json<T>(path: string, parts: CallParts, method?: string): Promise<T> {
+    return (await (await this.#send(path, parts, method)).json()) as T;
   }
 }
 

@@ -64,7 +64,11 @@ export type SuccessReport = {
 
 export type WriteRequest = {
   /** The URL of a file of N-Quads, or an array of them */
-  readonly inputFileURL: string | ReadonlyArray<string>;
+  readonly inputFileURL?: string | ReadonlyArray<string>;
+  /** In place of files: the dataset of which the versions that the target lacks are written */
+  readonly dataset?: string | null;
+  /** With a dataset: makes the graphs of the target equal to its newest version, whatever others have changed there */
+  readonly resync?: boolean | null;
   /** Whether statements are added, or replace those of the target within UPDATE_SCOPE; left out: WRITE_MODE */
   readonly mode?: "insert" | "update";
   /** For an update of whole graphs: the IRIs of graphs for which the files stand, also if they have no statement of them; `default` is the default graph. Left out: UPDATE_GRAPHS */
@@ -93,6 +97,12 @@ export type WriterReport = {
     readonly fault: Fault;
   }>;
   readonly warnings: ReadonlyArray<string>;
+  /** The dataset that was written; absent: files were */
+  readonly dataset?: string;
+  /** The version of the dataset that the target has */
+  readonly version?: number;
+  /** That which it had; 0: none */
+  readonly previousVersion?: number;
   /** URL of the file of all rejected statements */
   readonly rejections?: string;
 };
@@ -292,6 +302,36 @@ export type DatasetDetails = {
     /** Of the graph of the version */
     readonly statements: number;
   }>;
+  /** The follower that makes the versions of the changes of tables; absent: runs make them */
+  readonly followed?: {
+    readonly service: "semi-structured-transformer" | "sql-transformer" | "graph-writer";
+    /** `waiting`: for the target, which lacks versions; `failed`: `reason` says why, and it restarts */
+    readonly phase: "starting" | "following" | "waiting" | "failed" | "off";
+    /** Whether a worker follows now */
+    readonly isActive: boolean;
+    /** When the worker gave its last sign of life */
+    readonly seenAt: string;
+    /** Where the changes come from */
+    readonly feed?: string;
+    /** How far the feed was read */
+    readonly position?: Readonly<Record<string, string>>;
+    /** The newest version */
+    readonly version?: number;
+    /** Versions that the target lacks */
+    readonly behind?: number;
+    readonly lag?: {
+      /** For how long the newest version has not been that of the end of the feed, at most */
+      readonly seconds: number;
+      /** Messages of topics that no version has */
+      readonly messages?: number;
+      /** Bytes of the log of the database that no version has */
+      readonly bytes?: number;
+      /** Bytes of its log that the database keeps for the follower */
+      readonly keptBytes?: number;
+    };
+    /** Why it failed */
+    readonly reason?: string;
+  };
 };
 
 export type DatasetManifest = {
@@ -339,6 +379,32 @@ export type DatasetManifest = {
     /** Of the graph of the version */
     readonly statements: number;
   }>>;
+};
+
+export type DatasetChanges = {
+  /** N-Quads, without the ends of the lines */
+  readonly statements: ReadonlyArray<string>;
+  /** The `offset` of the next page; null: there are no more */
+  readonly next: number | null;
+};
+
+export type DatasetStatementRequest = {
+  /** A line of N-Quads, blank nodes with the labels of the dataset */
+  readonly statement: string;
+  /** The version whose mapping and inputs are meant. Default: the newest one */
+  readonly version?: number;
+};
+
+export type DatasetPosition = {
+  /** The store that the graph writer writes to, without passwords */
+  readonly target: string;
+  readonly type: "embedded" | "sparql" | "fuseki" | "graphdb" | "rdf4j" | "stardog" | "blazegraph" | "neptune" | "virtuoso" | "neo4j";
+  /** The version that the target has; 0: none */
+  readonly version: number;
+  /** false: its graph is being written, and only a part of it may be there */
+  readonly complete: boolean;
+  /** The newest version of the dataset */
+  readonly currentVersion: number;
 };
 
 export type StudioUser = {
@@ -624,7 +690,7 @@ export type StudioFieldValues = {
 };
 
 export type StudioPreviewRequest = {
-  /** Its extension tells the language */
+  /** Its extension gives the language */
   readonly name: string;
   readonly text: string;
   /** Default: the first transformer */
@@ -704,7 +770,7 @@ export type StudioDiagnostic = {
 };
 
 export type StudioStatementRequest = {
-  /** Its extension tells the language */
+  /** Its extension gives the language */
   readonly name: string;
   readonly text: string;
   /** A line of N-Quads */
@@ -723,6 +789,27 @@ export type StudioStatementRequest = {
 };
 
 export type StudioStatement = {
+  /** The rules of the mapping that can make it, whether a record does or not */
+  readonly rules: ReadonlyArray<{
+    /** IRI, or `_:label` */
+    readonly triplesMap: string;
+    readonly name: string;
+    /** URL or path of the mapping */
+    readonly document: string;
+    /** Of the object of the rule; of the triples map, where that gathers */
+    readonly line: number;
+    readonly column: number;
+    /** Terms of the rule beside those of the statement. Empty: it makes it as a part of what it gathers */
+    readonly parts: ReadonlyArray<{
+      readonly part: "subject" | "predicate" | "object" | "graph";
+      /** Of references that the term of the statement determines */
+      readonly values: ReadonlyArray<{
+        readonly name: string;
+        readonly value: string;
+      }>;
+      readonly term?: string;
+    }>;
+  }>;
   /** The first 20 */
   readonly rows: ReadonlyArray<{
     readonly record: StudioRecord;
@@ -736,7 +823,7 @@ export type StudioStatement = {
 };
 
 export type StudioJoinsRequest = {
-  /** Its extension tells the language */
+  /** Its extension gives the language */
   readonly name: string;
   readonly text: string;
   /** The triples map with the join: IRI, or `_:label` */
@@ -784,7 +871,7 @@ export type StudioJoin = {
 };
 
 export type StudioRecordsRequest = {
-  /** Its extension tells the language */
+  /** Its extension gives the language */
   readonly name: string;
   readonly text: string;
   /** IRI, or `_:label` */

@@ -116,12 +116,33 @@ export interface WriterRequest {
   readonly inputs: readonly InputBinding[];
   /** Whether the inputs are deleted when they are written. */
   readonly deleteSource?: boolean;
+  /** The versions of it that the target lacks are written; its directory is the input. Undefined: the inputs are files. */
+  readonly dataset?: WrittenDatasetRequest | undefined;
   readonly write: Pick<
     WriteRequest,
     'mode' | 'scope' | 'graphs' | 'blankNodes' | 'skolemBase' | 'maxRejected' | 'patienceSeconds' | 'memoryBudgetBytes' | 'limits' | 'reach'
   >;
   /** Where the file of rejected statements is written. */
   readonly output: { readonly directory: string };
+}
+
+export interface WrittenDatasetRequest extends Pick<DatasetRequest, 'name' | 'url'> {
+  /** IRI of the graph of statements that the mapping puts in none. Absent: the default graph. */
+  readonly graph?: string | undefined;
+  /** SHARE_STATEMENTS. Absent: no. */
+  readonly shared?: boolean;
+  /** Makes the graphs of the target equal to the newest version, whatever is in them. Absent: no. */
+  readonly resync?: boolean | undefined;
+}
+
+/**
+ * The line in which a run waits, one run of a line at a time: those that make versions of a dataset have one, and those that write it to the target
+ * another one. undefined: it waits for none.
+ */
+export function lineOf(run: ServiceRequest): string | undefined {
+  // JSON has no undefined: the value is absent or null.
+  if (run.dataset == null) return undefined;
+  return run.service === 'graph-writer' ? `${run.dataset.url} to the target` : run.dataset.url;
 }
 
 /** A run request of any service. */
@@ -152,7 +173,7 @@ interface RunMetadata {
   readonly cancelled?: boolean;
   /** How often the run was put off because an earlier run of its dataset had not ended. */
   readonly waits?: number;
-  /** Set when the run has an end that may have been told to others: the worker that takes the job next goes on from there. */
+  /** Set when the run has an end that others may have seen: the worker that takes the job next goes on from there. */
   readonly ended?: StoredEnd;
 }
 
@@ -337,9 +358,14 @@ export interface TransformResult {
   readonly startedAt?: number;
 }
 
+/** The versions of a dataset that the target had and has. */
+export type WrittenVersions = Pick<DatasetChange, 'dataset' | 'version' | 'previousVersion'>;
+
 /** What a write job has done. */
 export interface WriteResult {
   readonly report: WriteReport;
+  /** Absent: it wrote files. */
+  readonly dataset?: WrittenVersions | undefined;
   /** URL of the file of rejected statements; undefined: none was rejected. */
   readonly rejections: string | undefined;
   /** The first rejected statements. */
@@ -387,7 +413,7 @@ export interface SuccessReport extends ReportBase, Partial<DatasetChange> {
 }
 
 /** 200 body of the graph writer: its processing report. `records` counts statements of the input. */
-export interface WriterReport extends ReportBase {
+export interface WriterReport extends ReportBase, Partial<WrittenVersions> {
   readonly input: readonly string[];
   /** Human-readable, without passwords. */
   readonly target: string;

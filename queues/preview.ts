@@ -11,7 +11,7 @@ import type { RowsQuestion } from '../src/preview/database.ts';
 import type { JoinsQuestion as Joins } from '../src/preview/joins.ts';
 import type { MappingQuestion } from '../src/preview/preview.ts';
 import type { RecordsQuestion as Records } from '../src/preview/records.ts';
-import type { StatementQuestion as Statement } from '../src/preview/statement.ts';
+import type { MadeQuestion as Made, StatementQuestion as Statement } from '../src/preview/statement.ts';
 import type { FieldsQuestion } from '../src/sampling/fields.ts';
 import type { ItemsQuestion as Items } from '../src/sampling/items.ts';
 import type { QueueBackend } from './backend/backend.ts';
@@ -41,6 +41,8 @@ export type OntologyQuestion = Asked<'ontology', Ontology & OfDirectory>;
 export type PreviewQuestion = Asked<'preview', MappingQuestion & OfTransformer>;
 /** Of `POST /studio/statements`. */
 export type StatementQuestion = Asked<'statement', Statement & OfTransformer>;
+/** Of `POST /datasets/{name}/statements`. */
+export type MadeQuestion = Asked<'made', Made & OfTransformer>;
 /** Of `POST /studio/records`. */
 export type RecordsQuestion = Asked<'records', Records & OfTransformer>;
 /** Of `POST /studio/joins`. */
@@ -56,6 +58,7 @@ export type Question =
   | OntologyQuestion
   | PreviewQuestion
   | StatementQuestion
+  | MadeQuestion
   | RecordsQuestion
   | JoinsQuestion;
 

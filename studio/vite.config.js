@@ -32,7 +32,7 @@ export default {
     manifest: 'manifest.json',
     // Of the packages that are in the scripts, with their texts.
     license: { fileName: 'licenses.md' },
-    // The policy of the page allows no inline scripts, and fonts and styles of its own files alone.
+    // The policy of the page allows no inline scripts, and fonts and styles from its files alone.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

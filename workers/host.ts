@@ -6,8 +6,18 @@ import type { Worker } from 'bullmq';
 import type { QueueBackend } from '../queues/backend/backend.ts';
 import { settingsOfService } from '../queues/backend/settings.ts';
 import { registerWorker, watchWorkerRegistry } from '../queues/backend/worker-registry.ts';
-import { type FleetFunctions, openFleetFunctions } from '../queues/custom-functions.ts';
-import { ALL_SERVICES, type CancelPayload, type RunPayload, SERVICE_QUEUES, type Service, type TransformResult } from '../queues/jobs.ts';
+import { callLimitsOf, type FleetFunctions, openFleetFunctions } from '../queues/custom-functions.ts';
+import { noteTargetVersion } from '../queues/follow/record.ts';
+import {
+  ALL_SERVICES,
+  type CancelPayload,
+  type Outcome,
+  type RunPayload,
+  SERVICE_QUEUES,
+  type Service,
+  type TransformResult,
+} from '../queues/jobs.ts';
+import { followingService } from '../queues/requests/follow.ts';
 import { targetOf } from '../queues/requests/writer.ts';
 import { directories } from '../src/config/directories.ts';
 import { assertLicensed } from '../src/config/licence.ts';
@@ -17,6 +27,8 @@ import { atMost } from '../src/core/abort.ts';
 import { Fault } from '../src/core/fault.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import { checkConnection, databaseOf, isUnreached } from './connections.ts';
+import type { FollowerAnnouncements } from './follow/announce.ts';
+import { type FollowerHealth, startFollower } from './follow/follower.ts';
 import { cancelWaiting } from './jobs/cancel.ts';
 import { datasetTurns } from './jobs/dataset-turns.ts';
 import { deleteSources as deleteSourcesOf } from './jobs/delete-source.ts';
@@ -35,6 +47,8 @@ import { ThreadPool } from './threads/pool.ts';
 export interface Workers {
   /** For readiness: whether jobs are being taken. */
   state(): { readonly running: boolean; readonly activeRuns: number };
+  /** Of the dataset that the options name; undefined: no service of this process follows. */
+  follower(): FollowerHealth | undefined;
   /** Stops taking jobs, waits at most `deadlineMs` for active ones, and requeues the rest. Does not close the backend. */
   drain(deadlineMs: number): Promise<void>;
 }
@@ -48,6 +62,8 @@ export interface HostOptions {
   readonly engine?: string;
   /** Undefined: outcomes produce no messages. */
   readonly publish?: PublishOutcome;
+  /** Undefined: messages that a follower rejects are logged alone. */
+  readonly rejected?: FollowerAnnouncements['rejected'];
   /** Tells those who listen that the provenance of a run could not be recorded. */
   readonly provenanceFailed?: (run: RunPayload, fault: Fault) => Promise<void>;
   /** The embedded store, if this process has it. */
@@ -118,7 +134,17 @@ export async function startWorkers(
     }
   };
   const turns = datasetTurns(backend);
-  const end = new RunEnd(backend, { recordProvenance, publish: options.publish, cleanUp, deleteSources, leave: turns.leave }, logger);
+  const noteTarget = async (run: RunPayload, outcome: Outcome): Promise<void> => {
+    // JSON has no undefined: the value is absent or null.
+    if (run.service !== 'graph-writer' || run.dataset == null || outcome.state !== 'completed') return;
+    const { version } = outcome.report;
+    if (version !== undefined) await noteTargetVersion(backend.settings, run.dataset.url, version);
+  };
+  const end = new RunEnd(
+    backend,
+    { recordProvenance, publish: options.publish, cleanUp, deleteSources, noteTarget, leave: turns.leave },
+    logger,
+  );
   const jobWorkers = openJobWorkers(services, { backend, pool, settings, snapshot, turns, end, common, logger });
   const cancelling = services.map((service) =>
     backend.worker<CancelPayload, void>(SERVICE_QUEUES[service].cancel, cancelWaiting(service, backend, end, lockMs), common),
@@ -159,12 +185,38 @@ export async function startWorkers(
     logger,
   );
   for (const worker of all) run(worker);
+  const following = followingService(services);
+  const follower =
+    following &&
+    startFollower(
+      {
+        service: following,
+        settings: backend.settings,
+        config,
+        workingDirectory,
+        tasks: settings,
+        functions: () => {
+          const version = functions.get(following)?.current();
+          return version === undefined ? undefined : { version, limits: callLimitsOf(config.snapshot()) };
+        },
+        admit: settings.admit,
+        announcements:
+          options.publish === undefined || options.rejected === undefined
+            ? undefined
+            : { publish: options.publish, rejected: options.rejected },
+        hasWriter: () => registry.count(['graph-writer']) > 0,
+        lockMs,
+        memoryMb: snapshot.THREAD_MEMORY_MB,
+      },
+      logger,
+    );
   logger.info({ queue: backend.describe(), services, concurrency: snapshot.WORKER_CONCURRENCY }, 'workers started');
 
   const drainNow = async (deadlineMs: number): Promise<void> => {
     running = false;
     retention.stop();
     for (const { attempts } of jobWorkers) attempts.stopAccepting();
+    const followed = follower?.stop(deadlineMs);
     await reachability?.stop();
     registry.close();
     await registration.deregister();
@@ -174,6 +226,8 @@ export async function startWorkers(
       for (const { attempts } of jobWorkers) attempts.requeueAll();
       await waitUntil(isIdle, STOP_GRACE_MS);
     }
+    // Versions that it has made are announced before the messages end.
+    await followed;
     const answers = await backend.ping(1_000).then(
       () => true,
       () => false,
@@ -187,6 +241,7 @@ export async function startWorkers(
   };
 
   return {
+    follower: () => follower?.health(),
     state: () => ({
       running:
         running &&

@@ -90,7 +90,7 @@ export async function watchReachability(
   await within(FIRST_MS, Promise.all(services.map(checkOnce)), () => undefined);
   // Said once for all services.
   await tellChange();
-  // Others come and go, so what is not reached is decided anew each time.
+  // Others come and go, so each check decides again what is not reached.
   const timer = setInterval(() => {
     for (const service of unreached.keys()) void checkOnce(service);
   }, CHECK_MS).unref();

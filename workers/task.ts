@@ -1,5 +1,5 @@
 /** One attempt at a run, a slice or a write: what a job hands to a thread, and what the thread gives back. Plain data and secrets. */
-import type { GraphFilesRequest, TransformResult, WriteResult } from '../queues/jobs.ts';
+import type { GraphFilesRequest, TransformResult, WriteResult, WrittenDatasetRequest } from '../queues/jobs.ts';
 import type { RunRequest } from '../src/run/request.ts';
 import type { SliceSizes } from '../src/run/slices/slices.ts';
 import type { OutputFormat } from '../src/sinks/sink.ts';
@@ -56,6 +56,8 @@ export interface Task {
 
 /** One attempt to write the inputs of a run to the target. */
 export interface WriteTask {
+  /** In place of the inputs of the request. Undefined: these are written. */
+  readonly dataset?: WrittenDatasetRequest | undefined;
   readonly request: WriteRequest;
   /** Names the file of rejected statements. */
   readonly output: Pick<Task['output'], 'directory' | 'objects' | 'name' | 'attempt'>;

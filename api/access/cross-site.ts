@@ -16,8 +16,8 @@ export interface CrossSiteCheck {
 }
 
 /**
- * - `Sec-Fetch-Site` tells the site. Browsers send it over TLS and to this machine.
- * - Over plain HTTP to another machine they do not: there `Origin` and `Referer` tell it, both of which a page can suppress. Without tokens, a
+ * - `Sec-Fetch-Site` names the site. Browsers send it over TLS and to this machine.
+ * - Over plain HTTP to another machine they do not: there `Origin` and `Referer` name it, both of which a page can suppress. Without tokens, a
  *   change is then refused to every browser that does not say that its page is ours.
  * - `none` is an address that was typed, or a link of another program, such as a mail: without tokens it starts, changes and queries nothing.
  *

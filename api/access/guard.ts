@@ -79,7 +79,7 @@ export function makeGuard(options: GuardOptions, limits: () => Limits): Guard {
   const verify = async (given: string): Promise<Verdict> => {
     const token = findToken(tokens, given);
     if (token !== undefined) return { caller: token };
-    return issuer === undefined ? { invalid: 'it is none that this service knows' } : issuer.verify(given);
+    return issuer === undefined ? { invalid: 'this service does not know it' } : issuer.verify(given);
   };
 
   return {

@@ -2,7 +2,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { Fault } from '../../src/core/fault.ts';
 
-/** Callers that are remembered. Whoever is forgotten begins anew, so more addresses than this at once weaken the limit of each. */
+/** Callers that are remembered. A forgotten caller starts with a full bucket, so more addresses than this at once weaken the limit of each. */
 const MOST_CALLERS = 10_000;
 
 interface Bucket {

@@ -58,7 +58,7 @@ export function oidcVerifier(options: OidcOptions, times: OidcTimes = TIMES): Oi
   return {
     async verify(token) {
       if (token.length > MAX_TOKEN_CHARACTERS || !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token))
-        return { invalid: 'it is none that this service knows' };
+        return { invalid: 'this service does not know it' };
       const keySet = await keys();
       try {
         const { payload } = await jwtVerify(token, keySet, {

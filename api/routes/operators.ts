@@ -29,12 +29,12 @@ export function operatorRoutes(api: Api): readonly Route[] {
       path: READINESS,
       role: undefined,
       summary:
-        'Says whether runs can be accepted: the queue takes writes and, if this process has workers, they run. Also shows the number of worker processes and the state of the message queue, which do not affect readiness',
+        'Says whether runs can be accepted: the queue takes writes and, if this process has workers, they run. Also shows the number of worker processes and the states of the message queue and of the follower, which do not affect readiness',
       replies: { 200: { description: 'They can', schema: 'Health' } },
       handle: async () => {
         const { checks, reason } = await checkReadiness(api);
         const down = Object.entries(checks).filter(([, state]) => state !== 'up');
-        const shown = withMessages(api, checks);
+        const shown = withFollower(api, withMessages(api, checks));
         const reasons = { ...shown.reasons, ...(reason === undefined ? {} : { queue: reason }) };
         const members = {
           ...shown,
@@ -92,11 +92,22 @@ async function freeBytes(directory: string): Promise<number> {
 
 type State = 'up' | 'down' | 'ending';
 
+interface Shown {
+  readonly checks: Readonly<Record<string, State | 'off' | 'standby'>>;
+  readonly reasons?: Readonly<Record<string, string>>;
+}
+
+/** As the message queue: runs do not need it. */
+function withFollower({ follower }: Api, { checks, reasons }: Shown): Shown {
+  const now = follower?.();
+  if (now === undefined) return { checks, ...(reasons && { reasons }) };
+  const { state, reason } = now;
+  const all = { ...reasons, ...(reason === undefined ? {} : { follower: reason }) };
+  return { checks: { ...checks, follower: state }, ...(Object.keys(all).length === 0 ? {} : { reasons: all }) };
+}
+
 /** Runs do not need the message queue, so its state is shown without affecting readiness. */
-function withMessages(
-  { messages }: Api,
-  checks: Readonly<Record<string, State>>,
-): { readonly checks: Readonly<Record<string, State | 'off'>>; readonly reasons?: Readonly<Record<string, string>> } {
+function withMessages({ messages }: Api, checks: Readonly<Record<string, State>>): Shown {
   const now = messages?.();
   if (now === undefined) return { checks };
   const { on, lastError } = now;

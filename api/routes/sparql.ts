@@ -78,7 +78,7 @@ async function handle(api: Api, call: Call, method: HttpMethod): Promise<Reply> 
   const type = mediaTypeOf(call.request);
   if (method !== 'POST') return forward(store.endpoint, call, method, method === 'PUT' ? call.request : undefined);
   if (type === FORM) {
-    // Only the form itself tells whether it is an update.
+    // Only the form itself shows whether it is an update.
     const form = await readTextBody(call.request, FORM, api.config.snapshot().MAX_BODY_BYTES);
     if (new URLSearchParams(form).has('update')) call.authorize('operator');
     return forward(store.endpoint, call, method, form);
@@ -140,7 +140,7 @@ async function exchange(
   }
 }
 
-/** A stream of its own: who sends it may destroy it, and the request must still be answered. */
+/** A separate stream: its sender may destroy it, and the request must still be answered. */
 function bodyOf(body: string | IncomingMessage | undefined): string | Readable | undefined {
   if (typeof body !== 'object') return body;
   return hasBody(body) ? Readable.from(body.iterator({ destroyOnReturn: false }), { objectMode: false }) : undefined;

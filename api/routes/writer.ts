@@ -1,8 +1,8 @@
 /** `/process` and `/checkConnection` of the graph writer. */
 
-import { type WriteFields, writeInputsOf } from '../../queues/requests/process.ts';
+import { type WriteFields, writtenOf } from '../../queues/requests/process.ts';
 import { WRITE_QUERY } from '../../queues/requests/schemas.ts';
-import { targetOf, writerRequest } from '../../queues/requests/writer.ts';
+import { datasetWriteRequest, targetOf, writerRequest } from '../../queues/requests/writer.ts';
 import { failureMessage } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
@@ -14,16 +14,24 @@ export function writerRoutes(api: Api): readonly Route[] {
   const common = {
     path: '/process',
     role: 'operator',
-    summary: 'Writes files of N-Quads to the target, and waits for the outcome',
+    summary: 'Writes files of N-Quads, or versions of a dataset, to the target, and waits for the outcome',
     replies: { ...RUN_REPLIES, 200: { description: 'The run completed: its processing report', schema: 'WriterReport' } },
   } as const;
-  const write = (call: Call, inputFileURL: unknown, mode: unknown, graphs: unknown): Promise<Reply> => {
-    const inputs = writeInputsOf({ inputFileURL } as WriteFields);
+  const write = (call: Call, fields: object | undefined, mode: unknown, graphs: unknown): Promise<Reply> => {
+    const written = writtenOf((fields ?? {}) as WriteFields);
+    if ('dataset' in written) {
+      if (mode != null || graphs != null)
+        throw new Fault(
+          'request/invalid',
+          'mode and graphs are for files: of a dataset, statements are added and removed as its versions say',
+        );
+      return answerRun(api, call, async (snapshot) => datasetWriteRequest(written, snapshot, api.workingDirectory));
+    }
     const own = {
       mode: mode as WriteMode | undefined,
       graphs: graphs == null ? undefined : ([graphs as string | readonly string[]].flat() as readonly string[]),
     };
-    return answerRun(api, call, async (snapshot) => writerRequest(inputs, snapshot, api.workingDirectory, own));
+    return answerRun(api, call, async (snapshot) => writerRequest(written, snapshot, api.workingDirectory, own));
   };
   return [
     {
@@ -32,7 +40,10 @@ export function writerRoutes(api: Api): readonly Route[] {
       hasSideEffects: true,
       parameters: [...parametersOf(WRITE_QUERY), ...RUN_HEADERS],
       misspelt: 'refused',
-      handle: (call) => write(call, call.parameters.inputRdfURL, call.parameters.mode, call.parameters.graphs),
+      handle: async (call) => {
+        const { inputRdfURL, dataset, resync, mode, graphs } = call.parameters;
+        return write(call, { inputFileURL: inputRdfURL, dataset, resync }, mode, graphs);
+      },
     },
     {
       ...common,
@@ -41,7 +52,7 @@ export function writerRoutes(api: Api): readonly Route[] {
       body: { type: 'application/json', schema: 'WriteRequest', required: true },
       handle: async (call) => {
         const body = await call.body();
-        return write(call, body?.inputFileURL, body?.mode, body?.graphs);
+        return write(call, body, body?.mode, body?.graphs);
       },
     },
     {

@@ -1,6 +1,6 @@
 /** Headers of every answer, also of refusals before there is a route. */
 
-/** The dashboard has a policy of its own. HSTS belongs to TLS. */
+/** The dashboard has another policy. HSTS belongs to TLS. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',

@@ -7,7 +7,7 @@ import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 
 type TlsFiles = Pick<Snapshot, 'TLS_CERT' | 'TLS_KEY'>;
 
-/** How often the files are read: mounted secrets are replaced by way of links, of which watching a file tells nothing. */
+/** How often the files are read: mounted secrets are replaced by way of links, which watching a file does not notice. */
 const RELOAD_MS = 2_000;
 
 /** @throws Fault config/invalid — as `readKeyPair` */

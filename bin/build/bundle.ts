@@ -68,7 +68,7 @@ async function engineModules(): Promise<EngineModules> {
   return { numbers: new Map(paths.map((path, i) => [path, i])), later };
 }
 
-/** Leaves out what is imported by a call: it becomes a file of its own. */
+/** Leaves out what is imported by a call: it becomes a separate file. */
 function importsLater(found: (path: string) => void): Plugin {
   return {
     name: 'later',

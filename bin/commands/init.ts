@@ -46,13 +46,13 @@ compressed, or URLs. Of a database (a JDBC URL, or an SQLite file) it writes R2R
     force: { summary: 'overwrite FILE if it exists' },
     records: { value: 'N', summary: `look at the first N records of each file, default ${RECORDS}` },
     base: { value: 'IRI', summary: `what the IRIs of the graph begin with, default ${BASE}` },
-    'input-format': { value: 'FORMAT', choices: INPUT_FORMATS, summary: 'format of the files, if their names do not tell it' },
+    'input-format': { value: 'FORMAT', choices: INPUT_FORMATS, summary: 'format of the files, if their names do not show it' },
     ...{ delimiter, quote, encoding },
     ...LOGIN_OPTIONS,
   } as Command['options'],
   notes: `Classes are named after files, arrays and elements. A field that is unique and has a name like id or code is the key. A datatype is
-written where all values that were read have it; a number with a leading zero is a text. Objects, arrays and elements within records get triples maps
-of their own. A field whose values are the key of another file is joined with it.
+written where all values that were read have it; a number with a leading zero is a text. Objects, arrays and elements within records get separate
+triples maps. A field whose values are the key of another file is joined with it.
 
   quadmill init people.csv orders.csv -o shop.ttl
   quadmill init orders.json -o shop.yml

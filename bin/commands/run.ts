@@ -19,6 +19,7 @@ import {
 import { executeRun } from '../../src/run/run.ts';
 import { GRAPH_HEADERS, RDF_VERSIONS, type RdfVersion, SERIALIZATIONS } from '../../src/sinks/sink.ts';
 import { formatByExtension } from '../../src/storage/input-format.ts';
+import { runMemoryBytes } from '../../src/storage/local/memory.ts';
 import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
 import { withInterruption } from '../interruption.ts';
@@ -99,6 +100,10 @@ export const RUN: Command = {
       summary:
         'how --dataset finds what has changed: map everything and compare the graphs (output), or map the records of files that came and went (record); default record where that can be, which explain --dataset says',
     },
+    whole: {
+      summary:
+        'with --dataset: read all rows of the tables whose changes the mapping describes (qms:changedSince), so that rows which were deleted without a trace go',
+    },
     'no-distinct': { summary: 'do not remove duplicates: how often a statement is written also depends on memory' },
     threads: {
       value: 'N',
@@ -106,7 +111,7 @@ export const RUN: Command = {
     },
     'memory-mb': {
       value: 'N',
-      summary: `memory of de-duplication and joins before they use temporary files, default ${RUN_DEFAULTS.memoryBudgetBytes / MB}`,
+      summary: 'memory of de-duplication and joins before they use temporary files; default: a sixteenth of the memory, 128 to 1024',
     },
     'max-record-mb': { value: 'N', summary: `the largest record that is read, default ${RUN_DEFAULTS.maxRecordBytes / MB}` },
     'xml-default-namespace': {
@@ -149,6 +154,7 @@ export const run = commandOf(RUN, async (parsed) => {
   graphHeaderOf(parsed, targetOf(parsed), formFor(targetOf(parsed), parsed.value('format')).format);
   if (parsed.has('changes-by') && !parsed.has('dataset'))
     throw new UsageError('--changes-by says how a dataset finds its changes: add --dataset');
+  if (parsed.has('whole') && !parsed.has('dataset')) throw new UsageError('--whole says what a dataset reads: add --dataset');
   if (parsed.has('dataset')) return (await import('../datasets/run.ts')).runIntoDataset(request, parsed);
   return withInterruption(whatIsLeft(targetOf(parsed)), async (signal) => {
     await refuseOverwritingInputs(targetOf(parsed), [...request.mappings, ...request.inputs.map(({ url }) => url)]);
@@ -269,7 +275,7 @@ export function requestOf(parsed: Parsed, mappings: readonly string[], database:
     threads: inputs.some(({ url }) => url === STANDARD_INPUT)
       ? 1
       : (numberOf(parsed, 'threads', 1) ?? Math.min(MOST_THREADS, availableParallelism())),
-    memoryBudgetBytes: bytes(numberOf(parsed, 'memory-mb', 1) ?? variables.MEMORY_BUDGET_MB) ?? RUN_DEFAULTS.memoryBudgetBytes,
+    memoryBudgetBytes: bytes(numberOf(parsed, 'memory-mb', 1) ?? variables.MEMORY_BUDGET_MB) ?? runMemoryBytes(),
     xmlDefaultNamespace:
       (parsed.value('xml-default-namespace') as XmlDefaultNamespace | undefined) ??
       variables.XML_DEFAULT_NAMESPACE ??

@@ -13,13 +13,14 @@ import { settingsOfService } from '../../queues/backend/settings.ts';
 import { watchWorkerRegistry } from '../../queues/backend/worker-registry.ts';
 import { cronOfOptions } from '../../queues/cron.ts';
 import { callLimitsOf, openFleetFunctions } from '../../queues/custom-functions.ts';
+import { followerOf } from '../../queues/follow/record.ts';
 import { type FailureMessage, type Service, servicesOf } from '../../queues/jobs.ts';
 import { openSwitch } from '../../queues/messaging/bus.ts';
 import { openConfiguredBus } from '../../queues/messaging/configured-bus.ts';
-import { isWarningOfTimer } from '../../queues/messaging/kafka/log.ts';
 import { deadLetter, topicOf } from '../../queues/messaging/messages.ts';
 import { openOutbox } from '../../queues/messaging/outbox.ts';
 import { openPreviews } from '../../queues/preview.ts';
+import { checkFollowOptions } from '../../queues/requests/follow.ts';
 import { openRuns, runPolicy } from '../../queues/runs/runs.ts';
 import { openSchedule } from '../../queues/schedule/schedule.ts';
 import { startTicks } from '../../queues/schedule/ticks.ts';
@@ -32,6 +33,7 @@ import { atMost } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { createLogger, type Logger, observeProcess } from '../../src/core/telemetry/observe.ts';
 import { logWarnings } from '../../src/core/telemetry/warnings.ts';
+import { isWarningOfTimer } from '../../src/kafka/log.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
 import { openMessaging } from '../../workers/messaging/messaging.ts';
@@ -76,7 +78,7 @@ export const SERVE_FLAGS: readonly (readonly [flag: string, option: OptionName])
 
 /** Time for outcomes of runs that ended last to reach waiting callers. */
 const FINAL_ANSWERS_MS = 500;
-/** A signal that comes again within this time is the same one: npm passes on what a process of its group has got already. */
+/** A signal that repeats within this time is the same one: npm passes on what a process of its group has got already. */
 const SAME_SIGNAL_MS = 1_000;
 /** Time to send answers after all waits for runs have ended. */
 const CLOSING_MS = 2_000;
@@ -112,6 +114,7 @@ export async function serveUntilSignal(
   refuseUnreachableQueue(role, snapshot);
   // Checked before anything is opened.
   cronOfOptions(snapshot);
+  if (role !== 'api') checkFollowOptions(snapshot);
   if (role !== 'api') prepareDataDirectory(snapshot);
   // Checked before anything is opened; the application creates its own guard.
   if (listens) {
@@ -214,6 +217,7 @@ async function startServices(
       workingDirectory,
       queues: backend,
       services,
+      followerOf: (url) => followerOf(backend.settings, url),
       queueName: backend.describe(),
       draining: draining.signal,
       ending: ending.signal,
@@ -223,6 +227,7 @@ async function startServices(
         ? {
             messages: () => (bus.kind === 'kafka' ? { on: messageQueue.isOn(), lastError: bus.lastError() } : undefined),
             workers: () => ({ running: workers?.state().running ?? false }),
+            follower: () => workers?.follower(),
           }
         : {}),
     };
@@ -268,10 +273,10 @@ async function startServices(
         { leave: (ticks) => ticks.stop() },
       );
     }
-    const { publish, provenanceFailed } = messaging;
+    const { publish, provenanceFailed, rejected } = messaging;
     workers = await parts.start(
       'workers',
-      () => startWorkers(backend, config, logger, { services, workingDirectory, publish, provenanceFailed, ...embedded }),
+      () => startWorkers(backend, config, logger, { services, workingDirectory, publish, provenanceFailed, rejected, ...embedded }),
       { stop: (started) => started.drain(drainMs()) },
     );
   }

@@ -1,8 +1,10 @@
 /** `quadmill write`: writes N-Quads files to a graph database, in this process. */
 
+import { readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { targetOf, writeSettingsOf } from '../../queues/requests/writer.ts';
+import type { BulkRequest } from '../../src/bulk/bulk.ts';
 import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../../src/config/options/options.ts';
 import { readEnvironment } from '../../src/config/parse.ts';
 import { s3AccessOf } from '../../src/config/run-defaults.ts';
@@ -24,9 +26,9 @@ import { count, printError, printLine, progressLine } from '../terminal.ts';
 
 const WRITE: Command = {
   name: 'write',
-  usage: 'write FILE…|--dataset DIR --target URL [options]',
+  usage: 'write FILE…|DIRECTORY…|--dataset DIR --target URL [options]',
   summary:
-    'Writes files of statements (.nq, .nt, .ttl, .trig, also compressed), by path or URL, to a triple store or a property graph; to the latter also nodes and edges as CSV. - is standard input. With --dataset the versions of a dataset that the target does not have.',
+    'Writes files of statements (.nq, .nt, .ttl, .trig, also compressed), by path or URL, or directories that a job of quadmill compile wrote, to a triple store or a property graph; to the latter also nodes and edges as CSV. - is standard input. With --dataset the versions of a dataset that the target does not have.',
   options: {
     target: { value: 'URL', summary: 'the graph database, default the variable TRIPLESTORE_ENDPOINT; a directory for the embedded store' },
     type: {
@@ -36,7 +38,12 @@ const WRITE: Command = {
         'what it is, default the variable TRIPLESTORE_TYPE, else by the URL: sparql for http(s), neo4j for bolt and neo4j, else embedded',
     },
     dataset: { value: 'DIR', summary: 'write the versions of this dataset that the target does not have: a directory, or s3://…' },
+    shared: {
+      summary:
+        'with --dataset: a statement that other datasets make as well stays until the last of them loses it; all of them are written with --shared',
+    },
     resync: { summary: 'with --dataset: compare the graphs of the target with the newest version, and make them equal to it' },
+    follow: { summary: 'with --dataset: go on with each new version of the dataset, until SIGTERM or SIGINT' },
     mode: { value: 'MODE', choices: WRITE_MODES, summary: 'insert adds, update replaces; default the variable WRITE_MODE, else insert' },
     scope: { value: 'SCOPE', choices: UPDATE_SCOPES, summary: 'what an update replaces, default the variable UPDATE_SCOPE, else property' },
     graph: {
@@ -47,10 +54,17 @@ const WRITE: Command = {
     },
     username: { value: 'NAME', summary: 'user of the target, default the variable TRIPLESTORE_USERNAME' },
     'password-file': { value: 'FILE', summary: "file with that user's password, default the variable TRIPLESTORE_PASSWORD" },
+    bulk: {
+      value: 'DIR',
+      summary:
+        "add by the store's own loader, which reads files that are put into this directory, or below s3://BUCKET/PREFIX for Neptune. --type is fuseki (--target: the directory of its TDB2 database), neo4j (the name of a new database), virtuoso (HOST:PORT of SQL) or neptune",
+    },
+    loader: { value: 'COMMAND', summary: 'with --bulk: what starts the loader, default tdb2.tdbloader, neo4j-admin or isql' },
+    'iam-role': { value: 'ARN', summary: 'with --bulk and neptune: the role with which the cluster reads the bucket' },
     'input-format': {
       value: 'FORMAT',
       choices: WRITE_SYNTAXES,
-      summary: 'syntax of the files, if their names do not tell it; of standard input, default nquads',
+      summary: 'syntax of the files, if their names do not show it; of standard input, default nquads',
     },
     rejected: { value: 'FILE', summary: 'file to which rejected statements are appended, as lines of JSON, default rejected.ndjson' },
     'max-rejected': { value: 'N', summary: 'give up after more than N rejected statements' },
@@ -59,18 +73,20 @@ const WRITE: Command = {
       summary: `how long an overloaded target is retried, default ${DEFAULTS.TRIPLESTORE_PATIENCE_SECONDS}`,
     },
     salvage: SALVAGE,
-    stats: { summary: 'a line of JSON on standard error at the end: statements, seconds, memory' },
+    stats: { summary: 'a line of JSON on standard error at the end, with --follow for each write: statements, seconds, memory' },
   },
   notes: `The other options of the graph writer (TRIPLESTORE_CA, SKOLEM_BASE_IRI, …) are environment variables, as for the service.
 Writing a file twice does no harm: after an interruption, write it again. So does a dataset: what is written is not sent again.
 A line that is not a statement is rejected, like a statement with a term that no store takes. Turtle and TriG end at their first error.
 
-Exit codes: 0 done, 1 the write failed, 2 the command line is wrong, 130 interrupted.
+Exit codes: 0 done, or with --follow stopped between writes, 1 the write failed, 2 the command line is wrong, 130 interrupted.
 
   quadmill write graph.nq --target ./store
   quadmill run people.ttl | quadmill write - --target ./store
   quadmill write --dataset ./people --target http://localhost:3030/ds --type fuseki
+  quadmill write --dataset ./people --target http://localhost:3030/ds --type fuseki --follow
   quadmill write graph.nq.gz --target http://localhost:3030/ds --type fuseki --mode update
+  quadmill write graph.nq --bulk /tmp --target /srv/fuseki/databases/ds --type fuseki
   TRIPLESTORE_PASSWORD=… quadmill write graph.nq --target neo4j://localhost --username neo4j`,
 };
 
@@ -84,6 +100,7 @@ const FLAGS: readonly (readonly [flag: string, option: OptionName])[] = [
 
 export const write = commandOf(WRITE, async (parsed) => {
   checkDataset(parsed);
+  checkBulk(parsed);
   if (!parsed.has('dataset') && parsed.positionals.length === 0) throw new UsageError('write needs at least one file');
   const snapshot = snapshotOf(parsed);
   const spillDirectory = makeTemporaryDirectory('quadmill-');
@@ -108,17 +125,31 @@ export const write = commandOf(WRITE, async (parsed) => {
 function checkDataset(parsed: Parsed): void {
   if (!parsed.has('dataset')) {
     if (parsed.has('resync')) throw new UsageError('--resync compares a target with a dataset: give --dataset DIR');
+    if (parsed.has('follow')) throw new UsageError('--follow writes new versions of a dataset: give --dataset DIR');
+    if (parsed.has('shared')) throw new UsageError('--shared is about statements of datasets: give --dataset DIR');
     return;
   }
   if (parsed.positionals.length > 0) throw new UsageError('write takes files or --dataset, not both');
+  if (parsed.has('follow') && parsed.has('resync')) throw new UsageError('--resync ends when the target is equal: leave out --follow');
   for (const name of ['mode', 'scope', 'input-format'])
     if (parsed.has(name)) throw new UsageError(`--dataset writes what was added and removes what was removed: leave out --${name}`);
   if (parsed.values('graph').length > 1) throw new UsageError('--dataset takes one --graph');
 }
 
+/** @throws UsageError */
+function checkBulk(parsed: Parsed): void {
+  if (!parsed.has('bulk')) {
+    for (const name of ['loader', 'iam-role']) if (parsed.has(name)) throw new UsageError(`--${name} is about a loader: give --bulk DIR`);
+    return;
+  }
+  if (parsed.has('dataset')) throw new UsageError('--bulk adds files to a store; versions of datasets are written without it');
+  if (!parsed.has('type')) throw new UsageError('--bulk needs --type: fuseki, neo4j, virtuoso or neptune');
+}
+
 function requestOf(parsed: Parsed, snapshot: Snapshot, spillDirectory: string): WriteRequest {
   const settings = writeSettingsOf(snapshot, process.cwd());
-  const syntax = parsed.value('input-format') as WriteSyntax | undefined;
+  const areParts = parsed.positionals.some(isDirectory);
+  const syntax = (parsed.value('input-format') as WriteSyntax | undefined) ?? (areParts ? 'nquads' : undefined);
   return {
     ...settings,
     graphs: parsed.has('dataset') ? [] : graphsOf(parsed, snapshot),
@@ -143,8 +174,34 @@ function graphsOf(parsed: Parsed, { WRITE_MODE, UPDATE_SCOPE, UPDATE_GRAPHS }: S
   return WRITE_MODE === 'update' && UPDATE_SCOPE === 'graph' ? UPDATE_GRAPHS : [];
 }
 
-/** @throws UsageError — standard input is named twice, or is a terminal */
+const isDirectory = (url: string): boolean => statSync(url, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/**
+ * The parts that a job has written to a directory, in the order of their names.
+ *
+ * @throws Fault source/malformed — the job has not ended
+ */
+function partsOf(directory: string): readonly string[] {
+  const names = readdirSync(directory);
+  if (!names.includes('_SUCCESS')) {
+    throw new Fault('source/malformed', 'The directory has no file _SUCCESS, so the job that writes it has not ended', {
+      place: { input: directory },
+      hint: 'Wait for the end of the job, or run it again. To write files of other origin, name each of them',
+    });
+  }
+  return names
+    .filter((name) => name.startsWith('part-'))
+    .sort()
+    .map((name) => join(directory, name));
+}
+
+/** @throws UsageError — standard input is named twice, or is a terminal; directories and files are mixed */
 function inputsOf(urls: readonly string[]): readonly string[] {
+  const directories = urls.filter(isDirectory);
+  if (directories.length > 0) {
+    if (directories.length < urls.length) throw new UsageError('write takes files or directories of jobs, not both');
+    return directories.flatMap(partsOf);
+  }
   const count = urls.filter((url) => url === '-').length;
   if (count > 1) throw new UsageError(`- is given ${count} times, and standard input can be read once`);
   if (count === 1 && process.stdin.isTTY) throw new UsageError('- reads standard input, which is a terminal here: pipe something into it');
@@ -195,11 +252,29 @@ async function executeRequest(request: WriteRequest, parsed: Parsed, signal: Abo
       else printError(`${describeFault(failure.reason)}. Retrying for ${request.patienceSeconds} s`);
     },
   };
+  if (parsed.has('follow')) {
+    const { followDataset } = await import('../datasets/write.ts');
+    try {
+      await followDataset(request, parsed, hooks, {
+        written(report, summary) {
+          printReport(report, first.splice(0), log.path, summary);
+          if (parsed.has('stats')) printLine(JSON.stringify(statsOf(report)));
+        },
+        lost: (fault, waitMs) => printError(`${describeFault(fault)}\n  it is tried again in ${waitMs / 1000} s`),
+      });
+      return EXIT.done;
+    } finally {
+      line.clear();
+      log.close();
+    }
+  }
   let written: { readonly report: WriteReport; readonly summary: string; readonly more: object };
   try {
     if (parsed.has('dataset')) written = await (await import('../datasets/write.ts')).writeDataset(request, parsed, hooks);
     else {
-      const report = await (await import('../../src/write/write.ts')).executeWrite(request, hooks);
+      const report = parsed.has('bulk')
+        ? await (await import('../../src/bulk/bulk.ts')).executeBulkWrite(bulkOf(request, parsed), hooks)
+        : await (await import('../../src/write/write.ts')).executeWrite(request, hooks);
       written = { report, summary: summaryOf(report), more: {} };
     }
   } finally {
@@ -211,6 +286,13 @@ async function executeRequest(request: WriteRequest, parsed: Parsed, signal: Abo
   if (parsed.has('stats')) printLine(JSON.stringify({ ...statsOf(report), ...more }));
   return EXIT.done;
 }
+
+const bulkOf = (request: WriteRequest, parsed: Parsed): BulkRequest => ({
+  ...request,
+  place: parsed.value('bulk') as string,
+  loader: parsed.value('loader')?.trim().split(/\s+/),
+  role: parsed.value('iam-role'),
+});
 
 const MAX_SHOWN = 3;
 

@@ -22,7 +22,7 @@ export function formOf(parsed: Parsed, format: ChangeFormat | undefined, usual: 
   return 'skolem';
 }
 
-/** Text of lines with the blank nodes as the form says. @param seed tells foreign labels apart: the name of their file */
+/** Text of lines with the blank nodes as the form says. @param seed distinguishes labels of other files: the name of their file */
 export function blankNodesAs(form: BlankNodeForm, seed: string): (lines: string) => string {
   if (form === 'keep') return (lines) => lines;
   return skolemising(variablesOf('SKOLEM_BASE_IRI').SKOLEM_BASE_IRI ?? DEFAULT_BASE, seed);

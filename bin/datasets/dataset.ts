@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DEFAULTS } from '../../src/config/options/options.ts';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { fromBytes } from '../../src/core/text.ts';
 import type { Folding } from '../../src/datasets/changes.ts';
@@ -15,6 +16,7 @@ import { EXIT } from '../exit.ts';
 import { withInterruption } from '../interruption.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
 import { webAccess } from '../options/inputs.ts';
+import { variablesOf } from '../options/variables.ts';
 import { count, printData, printError, printLine } from '../terminal.ts';
 import { BLANK_NODES, blankNodesAs, changesAs, formOf, writeText } from './changes.ts';
 import { datasetPlace, openDataset } from './place.ts';
@@ -23,7 +25,7 @@ const MB = 2 ** 20;
 
 const DATASET: Command = {
   name: 'dataset',
-  usage: 'dataset log|changes|export|verify|remove-versions DIR [options]',
+  usage: 'dataset log|changes|export|verify|remove-versions|remove DIR [options]',
   summary:
     'Reads, checks and shortens a dataset: a graph in versions, which quadmill run --dataset DIR makes. DIR is a directory or s3://….',
   options: {
@@ -35,23 +37,27 @@ const DATASET: Command = {
     'blank-nodes': { ...BLANK_NODES, summary: `${BLANK_NODES.summary}; default skolem for changes, keep for export` },
     keep: { value: 'N', summary: 'remove-versions: how many of the newest ones stay; needed' },
     ...DATABASE_OPTIONS,
+    yes: { summary: 'remove: do so; needed' },
     'memory-mb': { value: 'N', summary: `memory before temporary files are used, default ${RUN_DEFAULTS.memoryBudgetBytes / MB}` },
   },
   notes: `log              the versions: when, what was read, what was added and removed
 changes          what has changed since a version, as text
 export           the graph of a version, in N-Quads
-verify           maps the inputs again, and prints what differs from the newest version
+verify           maps the inputs again, or the rows that a follower keeps, and prints what differs from the newest version
 remove-versions  makes the oldest version that stays the base, and removes those before it
+remove           removes the dataset with its state, and what a follower has made elsewhere: slot and publication in PostgreSQL, consumer groups.
+                 Login and TLS of brokers are the variables that quadmill follow reads
 
 Exit codes: 0 done, 1 it failed, or verify found a difference, 2 the command line is wrong, 130 interrupted.
 
   quadmill dataset log ./people
   quadmill dataset changes ./people --since 3 -f sparql-update -o changes.ru
   quadmill dataset export ./people --version 2 -o people-2.nq.gz
-  quadmill dataset remove-versions ./people --keep 30`,
+  quadmill dataset remove-versions ./people --keep 30
+  quadmill dataset remove ./people --yes`,
 };
 
-const ACTIONS = { log, changes, export: exportGraph, verify, 'remove-versions': remove } as const;
+const ACTIONS = { log, changes, export: exportGraph, verify, 'remove-versions': removeOld, remove } as const;
 /** Of the table: an option of an action is refused with the others. */
 const OPTIONS: Readonly<Record<keyof typeof ACTIONS, readonly string[]>> = {
   log: ['format'],
@@ -59,6 +65,7 @@ const OPTIONS: Readonly<Record<keyof typeof ACTIONS, readonly string[]>> = {
   export: ['version', 'target', 'output', 'blank-nodes', 'memory-mb'],
   verify: ['memory-mb', ...Object.keys(DATABASE_OPTIONS)],
   'remove-versions': ['keep', 'memory-mb'],
+  remove: ['yes', ...Object.keys(DATABASE_OPTIONS)],
 };
 
 const LEFT = 'nothing was written';
@@ -68,6 +75,7 @@ const INTERRUPTED: Readonly<Record<keyof typeof ACTIONS, string>> = {
   export: 'the output is incomplete, if it is standard output',
   verify: LEFT,
   'remove-versions': 'run it again: versions that were to be removed may be left',
+  remove: 'run it again: a part may be left',
 };
 
 export const dataset = commandOf(DATASET, async (parsed) => {
@@ -168,7 +176,11 @@ async function verify(url: string, parsed: Parsed, signal: AbortSignal): Promise
     const note = (sign: string, lines: readonly string[]): void => {
       for (const line of lines) if (shown.length < SHOWN) shown.push(`${sign} ${fromBytes(line).trimEnd()}`);
     };
-    const found = await verifyDataset(datasetPlace(url), request, database, folding, { signal }, note);
+    const place = datasetPlace(url);
+    const { openRowsOf } = await import('../../src/streams/kept.ts');
+    const kept = await openRowsOf(place, request, database, signal);
+    if (kept?.isNewer === true) printLine('the follower has read changes of which it has not made a version yet');
+    const found = await verifyDataset(place, request, database, folding, { signal, ...kept?.hooks }, note).finally(() => kept?.close());
     if (found.missing + found.surplus === 0) {
       printLine(`version ${found.version} is what the inputs say: ${count(found.statements)} statements`);
       return EXIT.done;
@@ -181,7 +193,7 @@ async function verify(url: string, parsed: Parsed, signal: AbortSignal): Promise
   });
 }
 
-async function remove(url: string, parsed: Parsed): Promise<number> {
+async function removeOld(url: string, parsed: Parsed): Promise<number> {
   const keep = numberOf(parsed, 'keep', 1);
   if (keep === undefined) throw new UsageError('dataset remove-versions needs --keep N');
   return withFolding(parsed, async (folding) => {
@@ -189,6 +201,17 @@ async function remove(url: string, parsed: Parsed): Promise<number> {
     printLine(removed === 0 ? 'nothing is older' : `${count(removed)} versions removed; version ${base} is the base`);
     return EXIT.done;
   });
+}
+
+async function remove(url: string, parsed: Parsed): Promise<number> {
+  if (!parsed.has('yes')) throw new UsageError(`dataset remove removes ${url} for good, with all of its versions: add --yes`);
+  const { removeDataset } = await import('../../src/streams/kept.ts');
+  const { SECURITY_OPTIONS, securityOf } = await import('../../queues/messaging/kafka/client.ts');
+  const security = securityOf({ ...DEFAULTS, ...variablesOf(...SECURITY_OPTIONS) });
+  const { name, version, left } = await removeDataset(datasetPlace(url), databaseOf(parsed), sqlLimits(), security);
+  for (const warning of left) printError(warning);
+  printLine(`dataset ${name} was removed, with its ${count(version)} versions`);
+  return EXIT.done;
 }
 
 async function withFolding(parsed: Parsed, act: (folding: Folding) => Promise<number>): Promise<number> {

@@ -1,8 +1,10 @@
 /** `quadmill run --dataset`: a run that makes a version of a dataset. */
 import type { ChangesBy } from '../../src/datasets/manifest.ts';
-import { type DatasetReport, runDataset, type WholeOutputs } from '../../src/datasets/run.ts';
+import type { WholeOutputs } from '../../src/datasets/run.ts';
 import type { RunRequest } from '../../src/run/request.ts';
 import type { QuadSink } from '../../src/sinks/sink.ts';
+import type { PolledReport } from '../../src/streams/polling/report.ts';
+import { runOrPoll } from '../../src/streams/polling/run.ts';
 import { type Parsed, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
 import { withInterruption } from '../interruption.ts';
@@ -26,10 +28,11 @@ export async function runIntoDataset(request: RunRequest, parsed: Parsed): Promi
     const rejections = new Rejections(log);
     const line = progressLine();
     const outputs = parsed.has('output') ? await openOutputs(request, parsed) : undefined;
-    let made: DatasetReport;
+    let made: PolledReport;
     try {
       const reject = (rejection: Parameters<Rejections['add']>[0]): void => rejections.add(rejection);
-      made = await runDataset(place, request, { signal, progress: line.update, reject }, outputs?.whole, { by: changesBy(parsed) });
+      const hooks = { signal, progress: line.update, reject };
+      made = await runOrPoll(place, request, hooks, outputs?.whole, { by: changesBy(parsed) }, parsed.has('whole'));
       await outputs?.commit();
       log?.close();
     } catch (error) {
@@ -55,21 +58,23 @@ export async function runIntoDataset(request: RunRequest, parsed: Parsed): Promi
 const changesBy = (parsed: Parsed): ChangesBy | undefined =>
   (parsed.value('changes-by') as ChangesBy | undefined) ?? (parsed.values('fail-on').includes('empty') ? 'output' : undefined);
 
-function summaryOf({ name, version, previousVersion, added, removed, changesBy, reason }: DatasetReport): string {
+function summaryOf({ name, version, previousVersion, added, removed, changesBy, reason, rowsRead }: PolledReport): string {
   const way =
-    changesBy === undefined
-      ? ', no input was read'
-      : changesBy === 'record'
-        ? ', by record'
-        : reason === undefined || previousVersion === 0
-          ? ''
-          : `, by output: ${reason}`;
+    rowsRead !== undefined
+      ? `, ${count(rowsRead)} ${rowsRead === 1 ? 'row' : 'rows'} read from the database`
+      : changesBy === undefined
+        ? ', no input was read'
+        : changesBy === 'record'
+          ? ', by record'
+          : reason === undefined || previousVersion === 0
+            ? ''
+            : `, by output: ${reason}`;
   if (version > previousVersion)
     return `dataset ${name}: version ${version}, ${count(added)} statements added, ${count(removed)} removed${way}`;
   return `dataset ${name}: nothing has changed since version ${version}${way}`;
 }
 
-const numbersOf = ({ name, version, previousVersion, added, removed, statements, changesBy, reason }: DatasetReport) => ({
+const numbersOf = ({ name, version, previousVersion, added, removed, statements, changesBy, reason, rowsRead }: PolledReport) => ({
   dataset: name,
   version,
   previousVersion,
@@ -78,6 +83,7 @@ const numbersOf = ({ name, version, previousVersion, added, removed, statements,
   statements,
   ...(changesBy === undefined ? {} : { changesBy }),
   ...(reason === undefined ? {} : { reason }),
+  ...(rowsRead === undefined ? {} : { rowsRead }),
 });
 
 /** The files of the whole graph: that of `-o`, and those of logical targets. */

@@ -21,7 +21,7 @@ export const INPUT_OPTIONS: Readonly<Record<string, CommandOption>> = {
   'input-format': {
     value: 'FORMAT',
     choices: INPUT_FORMATS,
-    summary: 'format of the inputs, if their names do not tell it or are wrong',
+    summary: 'format of the inputs, if their names do not show it or are wrong',
   },
   delimiter: {
     value: 'CHARACTER',

@@ -64,7 +64,7 @@ function isOther(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() === false;
   } catch {
-    // `openOutput` tells why it cannot be reached.
+    // `openOutput` reports why it cannot be reached.
     return false;
   }
 }
@@ -80,7 +80,7 @@ export function outputPathOf(target: string): string {
   const place = /^file:/i.test(target) ? locate(target, process.cwd()) : undefined;
   if (place?.kind === 'file') return place.path;
   throw new UsageError(
-    `--output is ${redact(target)}, which is no file of this machine: write a file and copy it, or let quadmill serve write to OUTPUT_DIR_URL=s3://…`,
+    `--output is ${redact(target)}, which is not a local file: write a file and copy it, or let quadmill serve write to OUTPUT_DIR_URL=s3://…`,
   );
 }
 

@@ -25,7 +25,7 @@ export class TargetFiles {
     this.#output = output;
   }
 
-  /** @throws Fault request/invalid — a file that the run reads, or writes already; target/refused — no file of this machine; sink/failed */
+  /** @throws Fault request/invalid — a file that the run reads, or writes already; target/refused — not a local file; sink/failed */
   open = async (target: LogicalTarget): Promise<QuadSink> => {
     const { workingDirectory, mappings, inputs } = this.#request;
     const { serialization, encoding, compression } = target;

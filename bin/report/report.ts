@@ -1,4 +1,4 @@
-/** What the author of a mapping is told after a run. */
+/** What a run reports to the author of a mapping. */
 import { joinText } from '../../src/run/join/reports.ts';
 import { countRepeated, emptyWarnings } from '../../src/run/report.ts';
 import type { RunReport } from '../../src/run/request.ts';

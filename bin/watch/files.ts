@@ -12,13 +12,13 @@ const LOOK_MS = 200;
 const STILL_MS = 100;
 /** A file that is written without a pause is read as it is after this time. */
 const MOST_MS = 2000;
-/** Some editors remove a file, and write it anew. */
+/** Some editors remove a file, and write it again. */
 const MISSING_MS = 600;
 
 const MISSING = 'missing';
 
 export class WatchedFiles {
-  /** Path → what tells a state of the file from the next one. */
+  /** Path → what distinguishes a state of the file from the next one. */
   #known = new Map<string, string>();
 
   /** From now on, changes of these files count, and of no others. Known files keep their state. */
@@ -45,7 +45,7 @@ export class WatchedFiles {
         isStill = isSame(next, last) && (!isGone || performance.now() - began >= MISSING_MS);
         last = next;
       }
-      // Removed, and written anew as it was: its time of change is another one, so that counts.
+      // Removed, and written again as it was: its time of change differs, so that counts.
       if (isSame(last, this.#known)) continue;
       this.#known = last;
       return;

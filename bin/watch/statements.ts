@@ -8,7 +8,7 @@ import { isTriple, mapTriple, splitLine } from '../../src/nquads/terms.ts';
 export const MAX_STATEMENTS = 200_000;
 export const MAX_BYTES = 128 * 2 ** 20;
 /**
- * Blank nodes are told apart by what surrounds them up to so many steps: always the same number, so that a change here makes no other labels
+ * Blank nodes are distinguished by what surrounds them up to so many steps: always the same number, so that a change here makes no other labels
  * there. Swapped nodes that look alike for so many steps are taken for one another.
  */
 const ROUNDS = 5;

@@ -115,7 +115,7 @@ function signalGroup(pid: number): void {
 }
 
 /**
- * Socket paths are limited to 108 bytes on Linux. For a longer data directory the socket gets a directory of its own, whose name is
+ * Socket paths are limited to 108 bytes on Linux. For a longer data directory the socket gets a separate directory, whose name is
  * derived, so that the next start after a kill finds and later removes it.
  */
 function socketOf(directory: string): string {

@@ -70,7 +70,7 @@ export interface Registration {
 }
 
 /**
- * Registers this process until `deregister`. Until it tells what it reaches, others leave nothing to it.
+ * Registers this process until `deregister`. Until it reports what it reaches, others leave nothing to it.
  *
  * @throws Fault service/unavailable — the queue does not answer
  */

@@ -130,6 +130,22 @@ export function sourceMessageHeaders({
   };
 }
 
+/** Headers with a message of a feed of changes. Its place is `topic[partition]@offset`, or a place in the log of a database. */
+export function feedMessageHeaders({
+  place,
+  key,
+  value,
+}: {
+  readonly place: string;
+  readonly key?: Uint8Array | undefined;
+  readonly value?: Uint8Array | undefined;
+}): OutgoingMessage['headers'] {
+  const [, topic, partition, offset] = /^(.+)\[(\d+)\]@(\d+)$/.exec(place) ?? [];
+  if (topic === undefined || offset === undefined) return { 'source-place': place };
+  const bytes = (one: Uint8Array | undefined): Buffer | null => (one === undefined ? null : Buffer.from(one));
+  return sourceMessageHeaders({ topic, partition: Number(partition), offset, key: bytes(key), value: bytes(value) });
+}
+
 /** Removes long bytes of the source message; its position and size remain. */
 export function withoutSourceMessage(message: OutgoingMessage): OutgoingMessage {
   const headers: Record<string, string | Buffer> = { ...message.headers };

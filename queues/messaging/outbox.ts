@@ -173,7 +173,7 @@ export async function startSender(
   };
 }
 
-/** Delays messages whose topic no longer has a consumer, so that they do not block others. Logged once per topic. */
+/** Delays messages whose topic has no consumer any more, so that they do not block others. Logged once per topic. */
 function makePostpone(bus: MessageBus, logger: Logger): (job: Job, token: string | undefined, topic: string) => Promise<void> {
   const logged = new Set<string>();
   return async (job, token, topic) => {

@@ -49,7 +49,7 @@ export interface ReadSourcesOptions {
   readonly reach: OpenOptions['reach'];
   readonly workingDirectory: string;
   readonly base: string | undefined;
-  /** What a run may take; 0: no limit. Reading the mappings for the request takes no longer. */
+  /** Time limit of a run, and of reading the mappings for the request; 0: no limit. */
   readonly seconds?: number;
   /** Custom functions, which the mappings may call. */
   readonly functions?: DescribedSet | undefined;

@@ -23,7 +23,10 @@ export interface ProcessFields {
 
 /** What `WRITE_REQUEST` accepts. */
 export interface WriteFields {
-  readonly inputFileURL: Texts;
+  readonly inputFileURL?: Texts;
+  readonly dataset?: string;
+  /** By HTTP alone. */
+  readonly resync?: boolean;
 }
 
 export const BODY: Subject = { whole: 'The request body', field: (name) => name };
@@ -56,5 +59,19 @@ export function processRequestOf({ inputFileURL, logicalSource, mappingURL, data
   return { inputs, sources, mapping: mappingURL === undefined ? undefined : [mappingURL].flat()[0], dataset };
 }
 
-/** The files that a request to the graph writer names. */
-export const writeInputsOf = ({ inputFileURL }: WriteFields): readonly string[] => [inputFileURL].flat();
+/** The files that a request to the graph writer names, or its dataset. @throws Fault request/invalid — neither, or both */
+export function writtenOf({
+  inputFileURL,
+  dataset,
+  resync,
+}: WriteFields): readonly string[] | { readonly dataset: string; readonly resync: boolean | undefined } {
+  if (inputFileURL !== undefined && dataset !== undefined)
+    throw new Fault('request/invalid', 'inputFileURL and dataset are both given: a request writes files or a dataset');
+  if (dataset !== undefined) return { dataset, resync };
+  if (resync !== undefined) throw new Fault('request/invalid', 'resync is for a dataset, and the request names none');
+  if (inputFileURL !== undefined) return [inputFileURL].flat();
+  throw new Fault(
+    'request/invalid',
+    'inputFileURL is missing: the URL of a file of N-Quads, or an array of them; or dataset, the name of a dataset',
+  );
+}

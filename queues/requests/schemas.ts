@@ -54,25 +54,39 @@ const GRAPHS = {
     'For an update of whole graphs: the IRIs of graphs for which the files stand, also if they have no statement of them; `default` is the default graph. Left out: UPDATE_GRAPHS',
 } as const;
 
+const WRITTEN_DATASET = {
+  ...DATASET,
+  description: 'In place of files: the dataset of which the versions that the target lacks are written',
+} as const;
+
+const RESYNC = {
+  ...optional({ type: ['boolean'] } as const),
+  description: 'With a dataset: makes the graphs of the target equal to its newest version, whatever others have changed there',
+} as const;
+
 /** For the graph writer. */
 export const WRITE_REQUEST = {
   type: 'object',
-  description: 'inputFileURLs, inputRdfURL and inputRdfURLs are other spellings',
-  properties: { inputFileURL: { ...FILES, 'x-also': ['inputFileURLs', 'inputRdfURL', 'inputRdfURLs'] } },
-  required: ['inputFileURL'],
+  description: 'Files or a dataset. inputFileURLs, inputRdfURL and inputRdfURLs are other spellings',
+  properties: { inputFileURL: { ...FILES, 'x-also': ['inputFileURLs', 'inputRdfURL', 'inputRdfURLs'] }, dataset: WRITTEN_DATASET },
   'x-misspelt': 'refused',
 } as const satisfies FieldsSchema;
 
 /** By HTTP, where a request may choose the mode, and name graphs. */
 export const WRITE_BODY = {
   ...WRITE_REQUEST,
-  properties: { ...WRITE_REQUEST.properties, mode: WRITE_MODE, graphs: GRAPHS },
+  properties: { ...WRITE_REQUEST.properties, resync: RESYNC, mode: WRITE_MODE, graphs: GRAPHS },
 } as const satisfies FieldsSchema;
 
 /** The same as query parameters, where the field has another name first. */
 export const WRITE_QUERY = {
   type: 'object',
-  properties: { inputRdfURL: { ...FILES, 'x-also': ['inputRdfURLs', 'inputFileURL', 'inputFileURLs'] }, mode: WRITE_MODE, graphs: GRAPHS },
-  required: ['inputRdfURL'],
+  properties: {
+    inputRdfURL: { ...FILES, 'x-also': ['inputRdfURLs', 'inputFileURL', 'inputFileURLs'] },
+    dataset: WRITTEN_DATASET,
+    resync: RESYNC,
+    mode: WRITE_MODE,
+    graphs: GRAPHS,
+  },
   'x-misspelt': 'refused',
 } as const satisfies FieldsSchema;

@@ -72,9 +72,12 @@ export function datasetOf(given: string | undefined, snapshot: Snapshot, working
   for (const [isRefused, why, hint] of refused)
     if (isRefused)
       throw new Fault('request/invalid', `The run cannot make a version of the dataset ${name}: ${why}`, { hint: `Set ${hint}` });
-  const { datasets } = directories(snapshot, workingDirectory);
-  return { name, url: hasScheme(datasets) ? objectUrlIn(datasets, name) : join(datasets, name), keptVersions: snapshot.RETAIN_VERSIONS };
+  return { name, url: datasetUrl(name, directories(snapshot, workingDirectory).datasets), keptVersions: snapshot.RETAIN_VERSIONS };
 }
+
+/** The directory of a dataset. @param datasets the directory of all of them, a path or URL */
+export const datasetUrl = (name: string, datasets: string): string =>
+  hasScheme(datasets) ? objectUrlIn(datasets, name) : join(datasets, name);
 
 /** Options for names and texts of a property graph, for its files and for targets. */
 export function propertyGraphOf({ PROPERTY_GRAPH_PREFIXES, KEEP_LANGUAGE }: Snapshot): PropertyGraphOptions {
@@ -89,7 +92,7 @@ export function propertyGraphOf({ PROPERTY_GRAPH_PREFIXES, KEEP_LANGUAGE }: Snap
 export interface MasterMapping {
   /** Path or URL, as given by the options. */
   readonly url: string;
-  /** Where it can be read and written: real path, or address of an object, whose existence only reading tells; undefined: on the web. */
+  /** Where it can be read and written: real path, or address of an object, whose existence only reading shows; undefined: on the web. */
   readonly path: string | undefined;
   readonly present: boolean;
 }

@@ -2,13 +2,14 @@
 import { directories } from '../../src/config/directories.ts';
 import { deletesSource } from '../../src/config/effective.ts';
 import type { Snapshot } from '../../src/config/options/options.ts';
+import { graphOf } from '../../src/config/options/writer.ts';
 import { storeLimitsOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { assertWithin } from '../../src/storage/open.ts';
 import type { TargetAddress, WriteMode } from '../../src/targets/target.ts';
 import { checkGraphs } from '../../src/write/request.ts';
 import type { WriterRequest } from '../jobs.ts';
-import { propertyGraphOf, settingsOf } from './transform.ts';
+import { datasetUrl, propertyGraphOf, settingsOf } from './transform.ts';
 
 /**
  * The run request to write these files, with the current configuration.
@@ -35,6 +36,29 @@ export async function writerRequest(
     deleteSource: deletesSource('writer', snapshot),
     write,
     output: { directory: directories(snapshot, workingDirectory).output },
+  };
+}
+
+/**
+ * The run request to write the versions of a dataset that the target lacks, with the current configuration.
+ *
+ * @param dataset its name, checked against `DATASET_NAME`
+ * @param resync makes the graphs of the target equal to the newest version, whatever is in them
+ */
+export function datasetWriteRequest(
+  { dataset: name, resync }: { readonly dataset: string; readonly resync?: boolean | undefined },
+  snapshot: Snapshot,
+  workingDirectory: string,
+): WriterRequest {
+  const at = directories(snapshot, workingDirectory);
+  const url = datasetUrl(name, at.datasets);
+  return {
+    service: 'graph-writer',
+    inputs: [{ name: undefined, url }],
+    dataset: { name, url, graph: snapshot.GRAPH_IRI && graphOf(snapshot.GRAPH_IRI, name), shared: snapshot.SHARE_STATEMENTS, resync },
+    // Statements are added and removed.
+    write: { ...writeSettingsOf(snapshot, workingDirectory), mode: 'update' },
+    output: { directory: at.output },
   };
 }
 

@@ -16,7 +16,7 @@ export interface Runs {
    *
    * Runs of the same `urgency` (0 to 7, 0 first, default 3) are distributed fairly over their `caller`s; runs of one caller stay in order.
    *
-   * @throws Fault request/conflict — the key was used for another request; service/unavailable — the queue cannot be reached
+   * @throws Fault request/conflict — the key was used for another request, or the dataset is followed; service/unavailable — the queue cannot be reached
    */
   submit(
     request: ServiceRequest,

@@ -27,7 +27,7 @@ const FAILURE_TEXT: Readonly<Record<Service, string>> = {
 /** The input types that a service accepts, in the words of the specification; formats beyond it are not listed. */
 const expectedTypes = (service: Service): string => (service === 'graph-writer' ? 'nq' : 'one of XML, JSON, CSV, XLSX, ODS');
 
-export function completedOutcome(payload: TransformPayload, result: TransformResult): Outcome {
+export function completedOutcome(payload: Pick<TransformPayload, 'runId' | 'service' | 'inputs'>, result: TransformResult): Outcome {
   const { report, parts, targets, propertyGraph, dataset } = result;
   return {
     state: 'completed',
@@ -52,13 +52,14 @@ export function completedOutcome(payload: TransformPayload, result: TransformRes
 }
 
 /** The graph writer's processing report. */
-export function writtenOutcome(payload: WritePayload, { report, rejections, rejected, milliseconds }: WriteResult): Outcome {
+export function writtenOutcome(payload: WritePayload, { report, rejections, rejected, milliseconds, dataset }: WriteResult): Outcome {
   return {
     state: 'completed',
     report: {
       input: payload.inputs.map((input) => redact(input.url)),
       target: report.target,
       mode: payload.write.mode,
+      ...dataset,
       quadsWritten: report.quadsWritten,
       batches: report.batches,
       processingTime: milliseconds,

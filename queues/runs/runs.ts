@@ -13,10 +13,12 @@ import { Fault } from '../../src/core/fault.ts';
 import { traceRun } from '../../src/core/telemetry/trace.ts';
 import { answerOf, type QueueBackend } from '../backend/backend.ts';
 import { bandOf, DEFAULT_URGENCY, priorityOf } from '../backend/fair-queueing.ts';
+import { assertNotFollowed } from '../follow/record.ts';
 import {
   ALL_SERVICES,
   type CancelPayload,
   type FunctionsRequest,
+  lineOf,
   type Outcome,
   type RunPayload,
   type RunSource,
@@ -141,8 +143,8 @@ export async function openRuns(
     try {
       const tag = await backend.fairQueueing.startTagOf(payload.runId, band, caller, before);
       if (tag === undefined) return false;
-      if (payload.service !== 'graph-writer' && payload.dataset !== undefined)
-        await backend.datasetLines.join(payload.dataset.url, payload.runId);
+      const line = lineOf(payload);
+      if (line !== undefined) await backend.datasetLines.join(line, payload.runId);
       opened?.expect(payload.runId);
       await add(payload, priorityOf(band, tag));
       return true;
@@ -179,6 +181,8 @@ export async function openRuns(
   async function submitOnce(request: ServiceRequest, key: string | undefined, digest: string, { source, caller, urgency }: SubmitContext) {
     const id = key === undefined ? `r${randomBytes(16).toString('hex')}` : runIdOfKey(request.service, key);
     traceRun({ run: id });
+    // JSON has no undefined: the value is absent or null.
+    if (request.service !== 'graph-writer' && request.dataset != null) await assertNotFollowed(backend.settings, request.dataset);
     const ticket = randomBytes(12).toString('hex');
     const own = request.service === 'graph-writer' ? request : { ...request, functions: functions() };
     const payload: RunPayload = { ...own, runId: id, submittedAt: new Date().toISOString(), digest, ticket, source };
@@ -278,7 +282,7 @@ export async function openRuns(
         const { work, cancel } = SERVICE_QUEUES[job.data.service];
         // Set the mark first: the worker that takes the run from here on sees it.
         await backend.jobChanges.amend(work, id, { cancelled: true });
-        // Nobody may come to it for a long time. If it has been taken meanwhile, its worker sees the mark.
+        // No worker may take it for a long time. If one has taken it meanwhile, it sees the mark.
         const state = await job.getState();
         if (PLACES.retrying.some((place) => place === state)) {
           await backend.queue<CancelPayload>(cancel).add('cancel', { runId: id }, { jobId: id, ...CANCEL_OPTIONS });
@@ -333,7 +337,8 @@ export function runIdOfKey(service: string, key: string): string {
 
 /** Covers what the client asked for, not the configuration snapshot. */
 function digestOf(request: ServiceRequest): string {
-  const { mappings = [], dataset } = request.service === 'graph-writer' ? {} : request;
+  const { dataset } = request;
+  const { mappings = [] } = request.service === 'graph-writer' ? {} : request;
   const asked = [request.service, request.inputs.map(({ name, url }) => [name ?? null, url]), mappings];
   const whole = dataset === undefined ? asked : [...asked, dataset.name];
   return createHash('sha256').update(JSON.stringify(whole)).digest('hex');

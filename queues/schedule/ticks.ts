@@ -51,12 +51,19 @@ export async function startTicks(
 ): Promise<Ticks> {
   const scheduler = openSchedulerSync(backend.queue<CronSchedule>(SCHEDULE_QUEUE), backend.settings, schedule, logger);
 
-  /** Does the same as `GET /process`, unless the run of an earlier tick is still active. */
+  let isTold = false;
+  /** Does the same as `GET /process`, unless the run of an earlier tick is still active, or a follower makes the versions of the dataset. */
   const tick = async (job: Tick): Promise<void> => {
     const time = Number(job.id?.split(':').pop());
     const at = new Date(time).toISOString();
     // The schedule was switched off or changed after this tick was created.
     if (!sameSchedule(job.data, await schedule.read())) return;
+    const { FOLLOW, DATASET } = config.snapshot();
+    const isFollowed = FOLLOW && DATASET !== undefined;
+    if (isFollowed && !isTold)
+      logger.warn({ tick: at, dataset: DATASET }, 'ticks skipped: the dataset is followed, so runs make no version of it');
+    isTold = isFollowed;
+    if (isFollowed) return;
     const key = `schedule ${at}`;
     const before = await lockTick(backend.settings, { time, run: runIdOfKey('sql-transformer', key) }, runs);
     if (before !== undefined) {

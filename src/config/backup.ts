@@ -1,6 +1,6 @@
 /**
  * Backups of the configuration: JSON at CONFIG_BACKUP, from which a fleet with a new queue takes the changes that were made at run
- * time. Secrets are in it as they are at rest: sealed, for whoever has the key.
+ * time. Secrets are in it as they are at rest: sealed with SECRETS_KEY.
  */
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

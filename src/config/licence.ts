@@ -8,7 +8,7 @@ import type { Snapshot } from './options/options.ts';
 
 export const PRODUCT = 'Quadmill';
 
-/** Ed25519 public keys, as `publicKeyOf` takes them, of those who issue licences of this build. Whoever distributes a build of their own adds theirs. */
+/** Ed25519 public keys, as `publicKeyOf` takes them, of those who issue licences of this build. A distributor of another build adds its key. */
 const LICENSORS: readonly string[] = [];
 
 const HEADER_TYPE = 'quadmill-licence+jws';
@@ -93,7 +93,7 @@ function signedClaims(text: string, keys: readonly KeyObject[]): LicenceClaims |
   if (!keys.some((key) => verify(null, signed, key, bytes))) {
     return keys.length === 0
       ? 'No public key of a licensor is known: set LICENSE_PUBLIC_KEY'
-      : 'The licence was changed after it was signed, or signed by somebody else';
+      : 'The licence was changed after it was signed, or signed with another key';
   }
   const claims = jsonOf(payload);
   if (!isClaims(claims)) return 'The licence lacks a field';

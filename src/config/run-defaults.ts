@@ -86,7 +86,7 @@ export const webAccessOf = (options: Pick<Snapshot, (typeof WEB_OPTIONS)[number]
 
 /**
  * What requests, messages and mappings may name (decisions, §9): by itself everything while the process listens on a loopback address only,
- * otherwise hosts with public addresses, and the directories that the service itself is told of.
+ * otherwise hosts with public addresses, and the directories that its options name.
  *
  * Options that are changed after the start widen nothing: otherwise a caller who may change options could reach everything.
  */

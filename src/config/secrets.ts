@@ -24,7 +24,7 @@ export interface SecretBox {
   open(option: string, sealed: string): string | undefined;
   /** Whether the text is sealed under the first key. */
   isCurrent(sealed: string): boolean;
-  /** Identifiers of its keys, which tell nothing of the keys; the first one seals. */
+  /** Identifiers of its keys, which reveal nothing of the keys; the first one seals. */
   readonly keyIds: readonly string[];
 }
 

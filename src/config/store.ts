@@ -134,7 +134,7 @@ export async function openConfig(
     return false;
   }
 
-  /** Seals secrets that an earlier version has stored in clear text, or that are sealed under a key that is no longer the first. */
+  /** Seals secrets that are stored in clear text, or sealed under a key other than the first. */
   async function sealAll(): Promise<void> {
     if (secrets === undefined || settings === undefined || !(await joinFleet())) return;
     const renewed = (name: string, given: string): string => {
@@ -242,7 +242,7 @@ function withStored(below: Snapshot, stored: Stored, opened: (name: OptionName, 
     if (given === undefined || optionRow(name).live !== true) continue;
     const text = opened(name, given);
     if (text === undefined) {
-      // Not the value of the environment either, which somebody has replaced.
+      // Not the value of the environment either: the stored one, which cannot be opened, has replaced it.
       values[name] = DEFAULTS[name];
       continue;
     }

@@ -11,7 +11,7 @@ export class TypedValue {
   readonly text: string;
   /** IRI of the natural datatype, for example `http://www.w3.org/2001/XMLSchema#integer`. */
   readonly datatype: string;
-  /** The text as written in the source (`655.50`, where `text` is `6.555E2`): for term maps with a datatype of their own. */
+  /** The text as written in the source (`655.50`, where `text` is `6.555E2`): for term maps that state a datatype. */
   readonly written: string;
 
   constructor(text: string, datatype: string, written: string = text) {

@@ -19,7 +19,7 @@ const SILENCE_MS = 30_000;
 export interface FunctionSource {
   /** URL or path of the description, optionally with `#sha256=…`. */
   readonly description: string;
-  /** Of a JAR or a module, for implementations that name no file of their own, and in place of the JARs that they name. */
+  /** Of a JAR or a module, for implementations that name no file, and in place of the JARs that they name. */
   readonly code: string | undefined;
 }
 
@@ -63,7 +63,7 @@ interface NeededCode {
   readonly url: string;
 }
 
-/** Each file once. @throws Fault functions/invalid — functions whose code nobody names */
+/** Each file once. @throws Fault functions/invalid — functions whose code is not named */
 function neededCode(codes: readonly Code[], given: string | undefined): readonly NeededCode[] {
   const needed = new Map<string, NeededCode>();
   for (const { kind, url } of codes) {

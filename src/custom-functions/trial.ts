@@ -1,4 +1,4 @@
-/** Tries a set in a thread of its own, so that code that computes for long stops nothing else. */
+/** Tries a set in a separate thread, so that code that computes for long stops nothing else. */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { compiled } from '../core/compiled.ts';
 import { Fault, type FaultData } from '../core/fault.ts';

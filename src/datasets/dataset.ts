@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { Fault } from '../core/fault.ts';
+import { detach } from '../core/text.ts';
 import { type ChangedLines, type Folding, netChanges, wholeLines } from './changes.ts';
 import type { DatasetFiles } from './files.ts';
 import {
@@ -18,6 +19,23 @@ import {
   VERSIONS,
   versionOfName,
 } from './manifest.ts';
+
+/** Of a line in a set, beside its text. */
+const LINE_BYTES = 64;
+
+function* linesIn(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf('\n', at) + 1;
+    yield text.slice(at, end);
+    at = end;
+  }
+}
+
+function without(text: string, removed: ReadonlySet<string>): string {
+  let left = '';
+  for (const line of linesIn(text)) if (!removed.has(line)) left += line;
+  return left;
+}
 
 export class Dataset {
   readonly files: DatasetFiles;
@@ -106,9 +124,42 @@ export class Dataset {
     else yield* netChanges(this.#changesOfAll(later, target, since === 0), folding);
   }
 
-  /** The statements of a version, each once, as pieces of complete lines. @throws those of `changes` */
+  /**
+   * The statements of a version, each once, as pieces of complete lines.
+   *
+   * **Claim.** They are those of the oldest version but what later ones have removed, and what these have added. **Proof.** The net changes have as
+   * removed what the oldest version has and this one has not, and as added what this one has and the oldest one has not.
+   *
+   * @throws those of `changes`
+   */
   async *graph(version: number, target: string | undefined, folding: Folding): AsyncGenerator<string> {
-    for await (const { lines } of this.changes(0, target, folding, version)) yield lines;
+    const [oldest = 0] = this.#versions;
+    const whole = (): AsyncGenerator<ChangedLines> => this.changes(0, target, folding, version);
+    if (version <= oldest) {
+      for await (const { lines } of whole()) yield lines;
+      return;
+    }
+    const removed = new Set<string>();
+    let bytes = 0;
+    const changes = this.changes(oldest, target, folding, version);
+    try {
+      let next = await changes.next();
+      for (; next.done !== true && next.value.kind === 'removed' && bytes < folding.memoryBudgetBytes / 2; next = await changes.next())
+        for (const line of linesIn(next.value.lines)) {
+          removed.add(detach(line));
+          bytes += line.length + LINE_BYTES;
+        }
+      const isWhole = next.done !== true && next.value.kind === 'removed';
+      if (!isWhole) {
+        for await (const { lines } of this.#changesOf(oldest, target, true)) yield removed.size === 0 ? lines : without(lines, removed);
+        for (; next.done !== true; next = await changes.next()) yield next.value.lines;
+        return;
+      }
+    } finally {
+      await changes.return(undefined);
+    }
+    // So much has been removed that it does not fit into memory.
+    for await (const { lines } of whole()) yield lines;
   }
 
   async *#changesOfAll(versions: readonly number[], target: string | undefined, isFromEmpty: boolean): AsyncGenerator<ChangedLines> {
@@ -154,18 +205,30 @@ export class Dataset {
     );
   }
 
+  /** Whether some version up to `to` has a logical target: it has one from the first statement on. */
+  async hasTarget(target: string, to: number): Promise<boolean> {
+    return (await this.#targets(to, target)).has(target);
+  }
+
   /** @throws Fault request/invalid — no version up to `to` has the target */
   async #checkTarget(target: string | undefined, to: number): Promise<void> {
     if (target === undefined) return;
-    const names = new Set<string>();
-    for (const version of this.#versions.filter((one) => one <= to).reverse()) {
-      const { targets = {} } = await this.manifest(version);
-      if (Object.hasOwn(targets, target)) return;
-      for (const name of Object.keys(targets)) names.add(name);
-    }
+    const names = await this.#targets(to, target);
+    if (names.has(target)) return;
     throw new Fault('request/invalid', `The dataset ${this.description.name} has no logical target ${target}`, {
       hint: names.size === 0 ? 'Its mapping has none' : `It has ${[...names].join(', ')}`,
     });
+  }
+
+  /** The targets of versions up to `to`, from the newest one to one that has `until`. */
+  async #targets(to: number, until: string): Promise<ReadonlySet<string>> {
+    const names = new Set<string>();
+    for (const version of this.#versions.filter((one) => one <= to).reverse()) {
+      const { targets = {} } = await this.manifest(version);
+      for (const name of Object.keys(targets)) names.add(name);
+      if (names.has(until)) break;
+    }
+    return names;
   }
 }
 

@@ -12,7 +12,7 @@ import type { OpenOptions } from '../storage/storage.ts';
 import { type ChangedLines, wholeLines } from './changes.ts';
 import { compareGraphs } from './graphs/compare.ts';
 import { GraphLogReader, GraphLogWriter } from './graphs/graph-log.ts';
-import { newSeed } from './state.ts';
+import { newSeed } from './versions/state.ts';
 
 export interface DiffOptions extends Omit<OpenOptions, 'range' | 'compression'> {
   /** For temporary files; created when needed, used by nothing else, and removed. */

@@ -73,6 +73,14 @@ export interface Counts {
   readonly statements: number;
 }
 
+/** The rows that a follower kept when it made the version. */
+export interface FeedState {
+  /** Where they come from, without a login. */
+  readonly name: string;
+  /** How far it was read: offsets by topic and partition, an LSN, a GTID. */
+  readonly position: Readonly<Record<string, string>>;
+}
+
 export interface Manifest extends Counts {
   readonly version: number;
   /** The version before; 0: the empty graph. */
@@ -93,6 +101,8 @@ export interface Manifest extends Counts {
   readonly files: readonly VersionFile[];
   /** Logical targets by path. Absent: there are none. */
   readonly targets?: Readonly<Record<string, Counts>>;
+  /** Absent: a run read its inputs. */
+  readonly feed?: FeedState;
 }
 
 const DIGITS = 6;

@@ -7,7 +7,7 @@ import type { Folding } from './changes.ts';
 import { Dataset, fileName, jsonText } from './dataset.ts';
 import { manifestName, VERSIONS, type VersionFile } from './manifest.ts';
 import { type DatasetPlace, lockDataset } from './run.ts';
-import { TEMPORARY } from './state.ts';
+import { TEMPORARY } from './versions/state.ts';
 
 /**
  * Folds all versions but the newest ones into a base. Where it is interrupted, the dataset has all versions, or those that stay.

@@ -8,8 +8,9 @@ import type { QuadSink } from '../sinks/sink.ts';
 import type { Folding } from './changes.ts';
 import { Dataset } from './dataset.ts';
 import { compareGraphs } from './graphs/compare.ts';
+import type { VersionRunOptions } from './manifest.ts';
 import { type DatasetPlace, lockDataset } from './run.ts';
-import { newSeed, StateDraft } from './state.ts';
+import { newSeed, StateDraft } from './versions/state.ts';
 
 export interface Verified {
   readonly version: number;
@@ -21,20 +22,27 @@ export interface Verified {
   readonly surplus: number;
 }
 
+/** What a dataset does not keep of a run: limits, logins, threads. */
+export type RunRest = Omit<RunRequest, 'mappings' | 'inputs' | 'workingDirectory' | 'base' | 'database'>;
+
+/** The run that made a version. @param database undefined: that of the run, without a password */
+export function runOf({ jdbcUrl, user, ...run }: VersionRunOptions, rest: RunRest, database: DatabaseAccess | undefined): RunRequest {
+  return { ...rest, ...run, database: database ?? (jdbcUrl === undefined ? undefined : { jdbcUrl, user }) };
+}
+
 /**
  * Compares all outputs of the newest version with what its inputs say now. The version itself is read, not the state.
  *
- * @param request what the dataset does not keep: limits, logins, threads
  * @param database password and address, if the mapping names none; undefined: that of the last run, without a password
  * @param note called with some of the differing lines: `+` and those that are missing, `-` and those that are too many
  * @throws Fault source/missing — there is no dataset, or it has no version; those of `executeRun`
  */
 export async function verifyDataset(
   place: DatasetPlace,
-  request: Omit<RunRequest, 'mappings' | 'inputs' | 'workingDirectory' | 'base' | 'database'>,
+  request: RunRest,
   database: DatabaseAccess | undefined,
   folding: Folding,
-  hooks: Pick<RunHooks, 'signal'>,
+  hooks: Pick<RunHooks, 'signal' | 'openSession' | 'openTopic'>,
   note: (sign: '+' | '-', lines: readonly string[]) => void,
 ): Promise<Verified> {
   const dataset = await Dataset.open(place.files);
@@ -51,9 +59,7 @@ export async function verifyDataset(
     const { run, statements, targets = {} } = await dataset.manifest(dataset.current);
     if (run.inputs.some(({ url }) => url === STANDARD_INPUT))
       throw new Fault('request/invalid', `Version ${dataset.current} was made of standard input, which cannot be read again`);
-    const { jdbcUrl, user, ...rest } = run;
-    const login = database ?? (jdbcUrl === undefined ? undefined : { jdbcUrl, user });
-    const whole: RunRequest = { ...request, ...rest, database: login, dataset: dataset.description.id, distinct: false };
+    const whole: RunRequest = { ...runOf(run, request, database), dataset: dataset.description.id, distinct: false };
     const main = made.writer(undefined);
     const sink: QuadSink = {
       write: (lines) => main.write(lines),

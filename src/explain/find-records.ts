@@ -1,5 +1,6 @@
 /** Finds the records that make some statements, by running the rules that can make them. */
 import { fromBytes, unescapeTerm } from '../core/text.ts';
+import type { Origin } from '../mapping/model/model.ts';
 import { blankReifier, isReifier, reifiedLines, reifiedTriple } from '../nquads/reified.ts';
 import { isTripleTerm, termsOfQuoted } from '../nquads/terms.ts';
 import type { MapInfo, Scan } from '../plan/algebra.ts';
@@ -10,7 +11,7 @@ import { planAlgebra } from '../plan/planning.ts';
 import { executeScans } from '../run/execute/scans.ts';
 import { prepareWithDeadline } from '../run/prepare/deadline.ts';
 import type { RunHooks, RunRequest } from '../run/request.ts';
-import { candidatesFor, canMake, gathering, type StatementTerms } from './statement.ts';
+import { candidatesFor, canMake, gathering, type PartMatch, type StatementTerms } from './statement.ts';
 import { type Made, type RowWitness, WITNESS, type Witness, witnessesOf } from './witnesses.ts';
 
 /** A record, with the values that the rule reads of it. */
@@ -36,7 +37,18 @@ export interface FoundRow {
   readonly parent: FoundRecord | undefined;
 }
 
+/** A rule that can make the statement. */
+export interface FoundRule {
+  readonly map: MapInfo;
+  /** Of its object; of the triples map, where that gathers. */
+  readonly origin: Origin;
+  /** Empty: it can make it as a part of what it gathers. */
+  readonly parts: readonly PartMatch[];
+}
+
 export interface FoundRows {
+  /** Whether a record makes the statement by them or not. */
+  readonly rules: readonly FoundRule[];
   /** The first `MAX_SHOWN`. */
   readonly rows: readonly FoundRow[];
   readonly count: number;
@@ -70,8 +82,8 @@ export async function findRecords(
     const wanted = searches.map(({ statement }) => [
       ...candidatesFor(statement, maps, termsOfQuoted)
         .filter(canMake)
-        .map(({ rules, emit }) => ({ rules, of: emit })),
-      ...gathering(statement, maps).map((rules) => ({ rules, of: rules.collects })),
+        .map(({ rules, emit, parts }) => ({ rules, of: emit, origin: emit.object.origin, parts })),
+      ...gathering(statement, maps).map((rules) => ({ rules, of: rules.collects, origin: rules.map.origin, parts: [] })),
     ]);
     const witnesses = witnessesOf(
       maps,
@@ -80,7 +92,10 @@ export async function findRecords(
     );
     for (const [i, search] of searches.entries()) {
       const own = new Set<Made>((wanted[i] ?? []).map(({ of }) => of));
-      search.take(witnesses.filter(({ of }) => own.has(of)));
+      search.take(
+        witnesses.filter(({ of }) => own.has(of)),
+        (wanted[i] ?? []).map(({ rules: { map }, origin, parts }) => ({ map, origin, parts })),
+      );
     }
     return planAlgebra({ maps: witnesses.map((witness) => witness.rules), checks: [] }, metadata);
   });
@@ -144,6 +159,7 @@ class Search {
   readonly #rows: FoundRow[] = [];
   /** undefined: the statement is in RDF-star. */
   readonly #linesOf: ((line: string) => readonly string[]) | undefined;
+  #rules: readonly FoundRule[] = [];
   #count = 0;
 
   constructor(statement: StatementTerms) {
@@ -151,7 +167,8 @@ class Search {
     this.#linesOf = isReifier(statement.subject) || isTripleTerm(statement.object) ? reifiedLines : undefined;
   }
 
-  take(witnesses: readonly Witness[]): void {
+  take(witnesses: readonly Witness[], rules: readonly FoundRule[]): void {
+    this.#rules = rules;
     for (const witness of witnesses) {
       this.#witnesses.set(witness.rules.map, witness);
       if (witness.kind !== 'rule') this.#joins.set(witness.of, { children: [], parents: [], partial: false });
@@ -191,7 +208,7 @@ class Search {
         return;
       case 'parent': {
         const told = (term: string): boolean => hasLine(lines, `${term} <${WITNESS}parent> <${WITNESS}parent> .\n`);
-        // As the subject of what it tells, the object is a reifier.
+        // As the subject of what it states, the object is a reifier.
         if (triple === undefined) {
           if (told(isTripleTerm(object) ? blankReifier(object) : object)) this.#hold(witness, 'parents', lines, input);
         } else {
@@ -211,7 +228,7 @@ class Search {
         for (const parent of sides.parents)
           if ((child.makes || parent.makes) && meet(child, parent)) this.#add({ record: child.record, parent: parent.record });
     }
-    return { rows: this.#rows, count: this.#count, partial };
+    return { rules: this.#rules, rows: this.#rows, count: this.#count, partial };
   }
 
   #add(row: FoundRow): void {
@@ -236,11 +253,11 @@ const meet = (child: Held, parent: Held): boolean =>
 
 const hasLine = (lines: string, line: string): boolean => lines.startsWith(line) || lines.includes(`\n${line}`);
 
-/** The keys of a join that a witness tells: for each condition its values. */
+/** The keys of a join that a witness states: for each condition its values. */
 export const keysOf = (lines: string, count: number): readonly (readonly string[])[] =>
   Array.from({ length: count }, (_, i) => [...objectsOf(lines, `key/${i}`)]);
 
-/** What the statements of a witness tell of a row. */
+/** What the statements of a witness say about a row. */
 export function recordOf(witness: RowWitness, lines: string, input: string | undefined): FoundRecord {
   const number = (what: string): number | undefined => {
     const [found] = objectsOf(lines, what);
@@ -260,7 +277,7 @@ export function recordOf(witness: RowWitness, lines: string, input: string | und
   return { map: witness.map, places, values };
 }
 
-/** The texts of the literals that a witness tells. */
+/** The texts of the literals that a witness states. */
 function* objectsOf(lines: string, what: string): Iterable<string> {
   // No literal holds this, since its quotes are escaped.
   const start = ` <${WITNESS}${what}> "`;

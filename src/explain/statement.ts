@@ -181,7 +181,7 @@ function matchTerm(term: RowTerm, token: string, split: SplitQuoted): TermMatch 
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 
-/** An empty list is `rdf:nil`; a collection without a name has a blank node of its own. */
+/** An empty list is `rdf:nil`; each collection without a name is a new blank node. */
 function matchHead({ as, head }: Collection, token: string, split: SplitQuoted): TermMatch {
   if (as === 'list' && token === `<${RDF}nil>`) return { values: [], mismatch: undefined };
   if (head !== undefined) return matchTerm(head, token, split);

@@ -1,9 +1,9 @@
 /**
  * Which rows make a statement: the rules that can make it, with further statements that say where each row comes from.
  *
- * A *witness* is a triples map with one rule of the mapping. Its other statements have predicates of their own (`WITNESS`): the positions of
+ * A *witness* is a triples map with one rule of the mapping. Its other statements have special predicates (`WITNESS`): the positions of
  * the record, of its items and of joined records, and the values that the rule reads. A rule with a join has two witnesses, one for its
- * children and one for its parents, which tell their join keys: whoever reads them joins the few rows that matter. So each row is mapped
+ * children and one for its parents, which state their join keys: their reader joins the few rows that matter. So each row is mapped
  * exactly as in a run, with its own position, and nothing but the wanted rules is made.
  */
 import type { Origin } from '../mapping/model/model.ts';
@@ -16,7 +16,7 @@ import { isObjectOf } from '../plan/scans.ts';
 /** IRI of a witness's predicates: `place/0`, `item/0`, `value/0`, `key/0`, `child`, `parent`. */
 export const WITNESS = 'urn:quadmill:witness:';
 
-/** What tells of a row where it comes from, and the values that are read of it. */
+/** States where a row comes from, and the values that are read of it. */
 export interface RowWitness {
   readonly rules: MapRules;
   /** The triples map whose rows these are. */

@@ -1,8 +1,8 @@
 /**
  * The entities of a document: what is repeated, or holds other things, with its fields.
  *
- * An entity becomes a triples map; a field, an object map. Nothing is guessed beyond what the sample shows, and what no reference can reach
- * is told as a note.
+ * An entity becomes a triples map; a field, an object map. Nothing is guessed beyond what the sample shows. A note names what no reference can
+ * reach.
  */
 import { FORMULATIONS } from '../core/input/formats.ts';
 import { commonKind, type Kind, kindOf, kindOfDatatype } from './kinds.ts';
@@ -37,7 +37,7 @@ export interface Field {
   readonly distinct: ReadonlySet<string>;
 }
 
-/** A part of what tells the records of an entity apart: a field of the record, or of an ancestor. */
+/** A part of what distinguishes the records of an entity: a field of the record, or of an ancestor. */
 export interface KeyPart {
   readonly ups: number;
   readonly steps: readonly Step[];
@@ -63,7 +63,7 @@ export interface Entity {
   /** These are all records of the document. */
   readonly isWhole: boolean;
   readonly fields: readonly Field[];
-  /** Empty: nothing tells the records apart. Keys of an ancestor alone: there is one record for each. */
+  /** Empty: nothing distinguishes the records. Keys of an ancestor alone: there is one record for each. */
   readonly key: readonly KeyPart[];
   /** The field that is the key; the last part of it, where the key has several. */
   readonly keyField: Field | undefined;
@@ -179,7 +179,7 @@ class Description {
   #described(tree: string | TypedText): Pick<Scalar, 'text' | 'kind' | 'isNatural'> {
     if (typeof tree !== 'string') return { text: tree.text, kind: kindOfDatatype(tree.datatype) ?? 'text', isNatural: true };
     const kind = kindOf(tree);
-    // Where numbers have a form of their own, a text that looks like one is a text on purpose.
+    // In a format with a syntax for numbers, a text that looks like one is a text on purpose.
     const { formulation, isWorkbook } = this.#sample.source;
     const isTyped = FORMULATIONS[formulation].typed || isWorkbook;
     return { text: tree, kind: isTyped && kind !== 'date' && kind !== 'dateTime' ? 'text' : kind, isNatural: false };
@@ -194,7 +194,7 @@ class Description {
     return made;
   }
 
-  /** In XML, where some of `objects` have elements: a reference to the text reads theirs, too, so texts that stand alone tell no datatype. */
+  /** In XML, where some of `objects` have elements: a reference to the text reads theirs, too, so texts that stand alone show no datatype. */
   #asText({ scalars }: Gathered, objects: readonly Pick<Found, 'members'>[]): void {
     if (!objects.some(({ members }) => [...members.keys()].some(isElement))) return;
     for (const [i, one] of scalars.entries()) scalars[i] = { ...one, kind: 'text' };
@@ -272,7 +272,7 @@ class Description {
     return this.#sample.source.formulation === 'xml' && objects.every(({ members }) => ![...members.keys()].some(isElement));
   }
 
-  /** The fields of objects that get no triples map of their own, as fields of the record around them. */
+  /** The fields of objects that get no separate triples map, as fields of the record around them. */
   #flat(found: Gathered, notes: string[], depth: number): readonly Gathered[] {
     if (depth > MAX_LEVELS) return [];
     const gathered = new Map<string, Gathered>();

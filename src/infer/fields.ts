@@ -133,7 +133,7 @@ class FieldReader {
     } else if (isMembers(tree)) for (const [name, inner] of tree.members) this.#findLists(inner, `${key}/${name}`);
   }
 
-  /** @param at positions in the lists on the way; undefined: too far behind, or nobody asks */
+  /** @param at positions in the lists on the way; undefined: too far behind, or not wanted */
   #visit(node: Node, tree: Tree, at: readonly number[] | undefined): void {
     const items = isArray(tree) ? tree : this.#isRepeated(node) ? [tree] : this.#keyedItems(node, tree);
     if (items !== undefined) {

@@ -30,7 +30,7 @@ function jsonStep(step: Step): string {
   return `['${text}']`;
 }
 
-/** Names of elements and attributes on a way; arrays are no level of their own. */
+/** Names of elements and attributes on a way; arrays are no separate level. */
 const xmlNames = (steps: readonly Step[]): string[] =>
   steps.flatMap((step) => (step.kind === 'member' && step.name !== '.' ? [step.name] : []));
 

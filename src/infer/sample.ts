@@ -2,7 +2,7 @@
 import type { Fault } from '../core/fault.ts';
 import type { Formulation } from '../core/input/formats.ts';
 
-/** A value with a datatype of its own: a number or boolean of JSON, a cell of a workbook. */
+/** A value with a natural datatype: a number or boolean of JSON, a cell of a workbook. */
 export interface TypedText {
   readonly text: string;
   /** IRI. */

@@ -12,7 +12,7 @@ export interface Statement {
   readonly object: string;
   /** Empty: the default graph. */
   readonly graph: string;
-  /** 1-based line in its input; 0 if it has no line of its own. */
+  /** 1-based line in its input; 0 if it has no line. */
   readonly line: number;
 }
 

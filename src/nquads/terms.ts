@@ -55,21 +55,21 @@ export function splitLine(line: string): readonly [subject: string, predicate: s
   return [line.slice(0, predicate - 1), line.slice(predicate, object - 1), line.slice(object, rest - 1), line.slice(rest)];
 }
 
+export const QUOTE_START = '<< ';
+
 /** Whether a quoted triple, `<< s p o >>`, begins at `from`. */
-export const isQuoted = (text: string, from = 0): boolean => text.startsWith('<< ', from);
+export const isQuoted = (text: string, from = 0): boolean => text.startsWith(QUOTE_START, from);
 
 /** Whether a triple term of RDF 1.2, `<<( s p o )>>`, begins at `from`. */
 export const isTripleTerm = (text: string, from = 0): boolean => text.startsWith('<<( ', from);
 
 /** The terms of a quoted triple or a triple term, which may be such themselves. */
 export function termsOfQuoted(quoted: string): readonly [subject: string, predicate: string, object: string] {
-  const length = isQuoted(quoted) ? OPEN.length : OPEN.length + 1;
+  const length = isQuoted(quoted) ? QUOTE_START.length : QUOTE_START.length + 1;
   const predicate = afterNode(quoted, length);
   const object = afterResource(quoted, predicate);
   return [quoted.slice(length, predicate - 1), quoted.slice(predicate, object - 1), quoted.slice(object, -length)];
 }
-
-const OPEN = '<< ';
 
 /** Whether a term is a triple, in RDF-star or in RDF 1.2. */
 export const isTriple = (term: string): boolean => isQuoted(term) || isTripleTerm(term);
@@ -111,8 +111,8 @@ const afterObject = (lines: string, from: number): number =>
   lines.charCodeAt(from) === QUOTE ? afterLiteral(lines, from) : afterNode(lines, from);
 
 function afterNode(lines: string, from: number): number {
-  if (isQuoted(lines, from)) return afterTriple(lines, from + OPEN.length, '>> ');
-  return isTripleTerm(lines, from) ? afterTriple(lines, from + OPEN.length + 1, ')>> ') : afterResource(lines, from);
+  if (isQuoted(lines, from)) return afterTriple(lines, from + QUOTE_START.length, '>> ');
+  return isTripleTerm(lines, from) ? afterTriple(lines, from + QUOTE_START.length + 1, ')>> ') : afterResource(lines, from);
 }
 
 /** The position after the end of a triple whose subject begins at `from`; 0 if there is none. */

@@ -1,4 +1,4 @@
-/** The prefixes that a document of RDF declares for its terms. No parser tells them, so they are read beside it. */
+/** The prefixes that a document of RDF declares for its terms. No parser returns them, so they are read beside it. */
 import type { RdfSyntax } from '../core/input/rdf-syntaxes.ts';
 
 const MOST_PREFIXES = 100;

@@ -47,7 +47,7 @@ export function readStatements(document: Document, most: number, take: Take): { 
     return { count, isCut: false };
   } catch (error) {
     if (error instanceof Cut) return { count, isCut: true };
-    // Afterwards the parser is in no defined state: whoever runs this thread has to end it.
+    // Afterwards the state of the parser is undefined: the owner of this thread has to end it.
     if (error instanceof WebAssembly.RuntimeError) throw error;
     throw malformed(error as Error, document, progress.line);
   }

@@ -75,7 +75,7 @@ const MOST_LABELS = 20;
 const MOST_CLASSES = 20;
 /** What may stand in no IRI. */
 const NO_IRI = /[\s<>"{}|\\^`]/;
-/** Nobody would write a longer one; with a prefix it takes a few characters of the document, and all of it here. */
+/** No real IRI is longer. With a prefix it takes a few characters of the document, but is held as a whole here. */
 const IRI_CHARACTERS = 2_000;
 
 interface Facts {

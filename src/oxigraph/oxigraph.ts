@@ -3,7 +3,7 @@
  *
  * V8 inlines calls from JavaScript into WebAssembly. Where the called function returns a reference to a JavaScript value, as those of
  * oxigraph do, V8 11.3 (Node 20) ends the process with "unreachable code" if the caller is deoptimised during the call: its
- * deoptimiser knows numbers only. Without that inlining the call goes through a frame of its own, which has no such gap.
+ * deoptimiser knows numbers only. Without that inlining the call goes through a separate frame, which has no such gap.
  */
 import { setFlagsFromString } from 'node:v8';
 import oxigraph from 'oxigraph';

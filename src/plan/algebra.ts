@@ -217,7 +217,7 @@ export interface Collection {
   readonly number: number;
   /** Text that identifies the row, for the blank nodes of a collection without a named head. */
   readonly row: Expression;
-  /** undefined: each collection has a blank node of its own. Otherwise all rows with an equal head append to one collection in each graph. */
+  /** undefined: each collection has a separate blank node. Otherwise all rows with an equal head append to one collection in each graph. */
   readonly head: RowTerm | undefined;
   readonly members: readonly Member[];
   readonly strategy: 'append' | 'product';

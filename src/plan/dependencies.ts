@@ -1,5 +1,6 @@
 /** Functional dependencies: what cannot repeat because the statement contains the values that identify its row. */
 import { FORMULATIONS } from '../core/input/formats.ts';
+import { messagePartOf } from '../core/input/message-reference.ts';
 import { variableOf } from '../core/input/sparql-variable.ts';
 import { hasSeparators, hasTypedValues, namesTypedColumns } from '../mapping/model/model.ts';
 import type { Check, Emit, Expression, Join, MapRules, Operator, Term } from './algebra.ts';
@@ -123,24 +124,39 @@ export function isDeclaredUnique(rules: MapRules, promised: readonly Check[], ca
  * be recovered from the subject (`determinedBy`), so two rows with the same subject had the same text. Within a row: as for `isDeclaredUnique`.
  */
 export function keyReferences(rules: MapRules, catalogue: CatalogueMetadata): readonly string[] {
-  const { rows } = rules;
-  if (rows.kind !== 'scan' || rows.source.kind !== 'file') return [];
-  // The records of CSV are its rows, whatever the iterator; those of an iterator are not the rows of a table.
-  if (rows.iterator !== undefined && rows.source.formulation !== 'csv') return [];
+  if (!mayTellRow(rules.subject, rules.rows)) return [];
   const determined = determinedByRow(rules, catalogue);
   return [...new Set(readsOfTerm(rules.subject).flatMap((read) => (determined.has(leafKey(read)) ? [read.reference] : [])))];
 }
 
 /**
- * The reads of the row that its subject determines, if the rules make each of their statements once where each row has its own subject: each
- * reference has one value, no function gives several, and every statement is made of the row alone.
+ * Whether a term may have another text in each row of a document: it is read of the row, and belongs to it in no other way.
+ *
+ * **Claim.** If no two rows have the same text for the subject (or for the object of an emit), no rule (or not this one) can make a statement twice, as
+ * far as the rule is disjoint from others and made of the row alone (`isOfRowAlone`).
+ *
+ * **Proof.** Two rows differ in subject (or object), and predicate and graph are constant, so they make different statements. Within a row: as for
+ * `isDeclaredUnique`. A row without a text there makes no statement.
  */
-function determinedByRow({ rows, subject, emits, collects, checks }: MapRules, catalogue: CatalogueMetadata): ReadonlySet<string> {
-  if (rows.kind !== 'scan' || isInCell(subject)) return NOTHING;
+export const mayTellRow = (term: Term, rows: Operator): boolean =>
+  rows.kind === 'scan' &&
+  rows.source.kind === 'file' &&
+  // The records of CSV are its rows, whatever the iterator; those of an iterator are not the rows of a table.
+  (rows.iterator === undefined || rows.source.formulation === 'csv') &&
+  readsOfTerm(term).length > 0 &&
+  !expressionsOf(term).some((one) => holds(one, 'call') || holds(one, 'row'));
+
+/** The reads of the row that its subject determines, if the rules make each of their statements once where each row has its own subject. */
+const determinedByRow = (rules: MapRules, catalogue: CatalogueMetadata): ReadonlySet<string> =>
+  isOfRowAlone(rules, rules.emits, catalogue) ? determinedBy(rules.subject) : NOTHING;
+
+/** Whether each reference of a row has one value, no function gives several, and these statements are made of the row alone. */
+export function isOfRowAlone({ rows, subject, collects, checks }: MapRules, emits: readonly Emit[], catalogue: CatalogueMetadata): boolean {
+  if (rows.kind !== 'scan' || isInCell(subject)) return false;
   const terms = [subject, ...checks, ...emits.flatMap(termsOfEmit)];
-  if (collects.length > 0 || emits.some(({ input }) => input !== rows) || !terms.every(isOne)) return NOTHING;
-  if (terms.flatMap(expressionsOf).some((one) => holds(one, 'call'))) return NOTHING;
-  return terms.flatMap(leavesOfTerm).every((leaf) => isSingle(leaf, rows, catalogue)) ? determinedBy(subject) : NOTHING;
+  if (collects.length > 0 || emits.some(({ input }) => input !== rows) || !terms.every(isOne)) return false;
+  if (terms.flatMap(expressionsOf).some((one) => holds(one, 'call'))) return false;
+  return terms.flatMap(leavesOfTerm).every((leaf) => isSingle(leaf, rows, catalogue));
 }
 
 /** Whether the subject identifies the row of its table. */
@@ -179,11 +195,13 @@ const carriesDatatypes = (literal: Term, rows: Operator): boolean =>
   (rows.source.kind === 'file' && hasTypedValues(rows.source));
 
 /** Whether a row has at most one value for what is read. */
-function isSingle(leaf: Leaf, rows: Operator, catalogue: CatalogueMetadata): boolean {
+export function isSingle(leaf: Leaf, rows: Operator, catalogue: CatalogueMetadata): boolean {
   if (leaf.kind === 'cell') return true;
   const { source, dialect } = scanOf(rows);
   if (source.kind !== 'file') return catalogue.isSingle(source, nameOf(leaf));
   const { reference } = leaf;
   if (source.request?.kind === 'select' && variableOf(reference) !== undefined) return true;
+  const part = source.request?.kind === 'topic' ? messagePartOf(reference) : undefined;
+  if (part !== undefined) return part.part !== 'header';
   return FORMULATIONS[source.formulation].isSingle(reference, dialect === 'legacy') && !hasSeparators(source);
 }

@@ -1,6 +1,6 @@
 /** A plan as text for people: what is read, in which order, what each record feeds, and how duplicates and joins are handled. */
 import { tablesOf } from '../mapping/model/expressions.ts';
-import type { LookUpTable, Mapping } from '../mapping/model/model.ts';
+import type { LookUpTable, Mapping, TopicChanges } from '../mapping/model/model.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { Check, DatabaseRows, Expression, Project, Scan } from './algebra.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
@@ -54,7 +54,7 @@ function describePipeline({ steps, maps, buildSides, checks }: PipelinePlan, pla
   for (const check of checks) lines.push(`    checks ${describeCheck(plan.checks[check] as Check)}`);
   for (const { map, subject, unique, rules, collects } of maps) {
     const writes = rules.length + collects.length > 0;
-    lines.push(`    ${map.name} (${formatOrigin(map.origin)}): ${writes ? `subject ${termText(subject)}` : 'no statements of its own'}`);
+    lines.push(`    ${map.name} (${formatOrigin(map.origin)}): ${writes ? `subject ${termText(subject)}` : 'no direct statements'}`);
     if (unique !== undefined) lines.push('      no two records make the same statement: a key says so');
     for (const rule of rules) lines.push(`      ${describeRule(rule, plan)}`);
     for (const collect of collects) lines.push(`      ${describeCollect(collect, plan)}`);
@@ -95,6 +95,13 @@ function describeStep(step: StepPlan, plan: Plan): string {
   }
 }
 
+/** Of a topic, which quadmill follow reads. */
+const WHAT_MESSAGES_ARE: Readonly<Record<TopicChanges, string>> = {
+  append: 'topic, each message stays',
+  upsert: 'topic, the newest message of each key',
+  debezium: 'topic of Debezium, rows',
+};
+
 function describeSource(source: Scan['source'], dialect: string): string {
   if (source.kind === 'file') {
     const csv = Object.entries(source.csv ?? {}).map(([name, value]) => `, ${name} ${JSON.stringify(value)}`);
@@ -102,7 +109,9 @@ function describeSource(source: Scan['source'], dialect: string): string {
     const read =
       request?.kind === 'select'
         ? `SPARQL results as ${request.results} of ${request.query.trim().replace(/\s+/g, ' ')}`
-        : `${source.formulation}${request?.paging === undefined ? '' : `, pages by ${request.paging.kind}`}`;
+        : request?.kind === 'topic'
+          ? `${WHAT_MESSAGES_ARE[request.changes]}, ${request.content === 'text' ? 'text' : source.formulation}`
+          : `${source.formulation}${request?.paging === undefined ? '' : `, pages by ${request.paging.kind}`}`;
     return `${nameOfSource(source)} (${read}, ${dialect} dialect${csv.join('')})`;
   }
   return `${describeDatabaseRows(source)} (SQL)`;
@@ -132,7 +141,7 @@ function describeCollect({ collection, places, overlapping, joins }: CollectPlan
       `, ${deferred ? 'paired at the end with' : 'looked up in'} ${describeJoin(plan, join)}${byKeys(operator.on.map(({ left }) => left))}`,
   );
   const named = places.map(({ graph, output }) => describePlace(graph, output, plan));
-  const spans = spansRows(collection) ? 'rows append to one collection for each head' : 'a collection of its own for each row';
+  const spans = spansRows(collection) ? 'rows append to one collection for each head' : 'one collection for each row';
   return `${collectionText(collection)}${found.join('')}${named.join('')}  [${spans}${overlapping ? '; may repeat a statement of another rule' : ''}]`;
 }
 

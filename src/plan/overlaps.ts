@@ -41,7 +41,7 @@ export function findOverlaps(maps: readonly MapRules[]): Overlaps {
     if (overlappingEmits.has(a.emit) && overlappingEmits.has(b.emit) && linked.areLinked(a.map, b.map)) continue;
     if (!emitsOverlap(a, b)) continue;
     /*
-     * Collections make no statement twice among themselves. Those without a named head have blank nodes of their own. Those with an equal
+     * Collections make no statement twice among themselves. Those without a named head have separate blank nodes. Those with an equal
      * head in an equal graph share a counter, from which each member takes another number, and so another predicate or another node of the
      * list; the counter also knows the types that were written.
      */
@@ -109,7 +109,7 @@ const iriPattern = (form: WrittenValue['forms'][number]): Pattern => patternOf({
 export interface ReifierOverlaps {
   /** Pairs of triples maps whose statements may have an equal reifier in an equal graph, directly or through other pairs. */
   readonly maps: readonly (readonly [MapRules, MapRules])[];
-  /** Triples maps with a reifier that other rows or other triples maps may have: any but that of their own subject. */
+  /** Triples maps with a reifier that other rows or other triples maps may have: any but their own subject's. */
   readonly shared: ReadonlySet<MapRules>;
 }
 
@@ -169,7 +169,7 @@ function countPairs(sorted: readonly Sorted[]): number {
   return count;
 }
 
-/** Each rule with those before it whose beginning is a prefix of its own. In sorted order, texts with a common prefix are adjacent. */
+/** Each rule with those before it whose beginnings are prefixes of its beginning. In sorted order, texts with a common prefix are adjacent. */
 function* nestBeginnings(sorted: readonly Sorted[]): Generator<{ readonly rule: EmitPatterns; readonly open: readonly Sorted[] }> {
   const open: Sorted[] = [];
   for (const one of sorted) {

@@ -92,8 +92,10 @@ export interface MapPlan extends Pick<MapRules, 'map' | 'subject' | 'checks'> {
   readonly index: number;
   /** By whose key no two records make the same statement by a rule that is distinct by `subject`; undefined: two may. */
   readonly unique: 'catalogue' | 'annotation' | undefined;
-  /** References of a document's rows: if one of them has another text in each row, no two records do so either. */
+  /** References of a document's rows: if one of them has another text in each row, the subject has. */
   readonly keyReferences: readonly string[];
+  /** `termKey` of the subject, if no two records do so where it has another text in each row of a document. */
+  readonly keyTerm: string | undefined;
   /** The subject identifies its row of a table (for a join, of the child's table): rows can be distributed, and no subject comes twice. */
   readonly identifiesRow: boolean;
   /** Other rows, or other triples maps, may write statements of its reifiers. False in RDF-star, which has none. */
@@ -116,6 +118,8 @@ export interface CollectPlan extends Pick<Collect, 'collection'> {
 
 /** One statement pattern. */
 export interface RulePlan {
+  /** Among all rules of the plan, from 0. */
+  readonly number: number;
   readonly predicate: Term;
   readonly object: ObjectPlan;
   /** undefined: the default graph. */
@@ -127,6 +131,8 @@ export interface RulePlan {
    * `overlapping`: other rules may make the same statement, or the predicate or graph is not constant.
    */
   readonly distinct: 'subject' | 'overlapping';
+  /** `termKey` of the object, if no two records make the same statement where it has another text in each row of a document. */
+  readonly keyTerm: string | undefined;
   /** The object depends functionally on the subject: for a known subject it need not be checked. */
   readonly functionallyDependent: boolean;
   /** In RDF 1.2: subject or object is a quoted triple, for which a reifier or a triple term is written. */
@@ -173,6 +179,12 @@ export const leavesOfMap = ({ subject, checks, rules, collects }: MapPlan): read
   ...collects.flatMap(leavesOfCollect),
 ];
 
+/** Whether triples may be terms of its statements, beside those that joins bring as objects. */
+export const mayQuote = ({ subject, rules }: Pick<MapPlan, 'subject' | 'rules'>): boolean =>
+  [subject, ...rules.flatMap(({ object }) => (object.kind === 'term' ? [object.term] : []))].some(
+    ({ kind }) => kind === 'quoted' || kind === 'encoded',
+  );
+
 /** Whether the rows of a triples map are pairs that a database has joined. */
 export const isOfPairs = ({ source }: MapInfo): boolean => source.kind === 'sql-pairs';
 
@@ -196,7 +208,7 @@ export function forDocuments(plan: Plan, counts: readonly number[]): { readonly 
 }
 
 function documentOf(scan: ScanPlan, document: number): ScanPlan {
-  const overlapping = (rule: RulePlan): RulePlan => ({ ...rule, distinct: 'overlapping' });
+  const overlapping = (rule: RulePlan): RulePlan => ({ ...rule, distinct: 'overlapping', keyTerm: undefined });
   const iterations = scan.iterations.map(
     (iteration): IterationPlan => ({
       ...iteration,
@@ -206,6 +218,7 @@ function documentOf(scan: ScanPlan, document: number): ScanPlan {
           ...map,
           unique: undefined,
           keyReferences: [],
+          keyTerm: undefined,
           identifiesRow: false,
           rules: map.rules.map(overlapping),
         })),

@@ -2,12 +2,21 @@
  * Mapping → plan. The mapping is built as algebra (`algebra.ts`), rewritten, and then laid out as what is carried out: one pass over each source.
  */
 import type { Mapping, Policies } from '../mapping/model/model.ts';
-import type { Algebra, Collect, Collection, Emit, Join, MapRules, Operator, RowTerm, Scan, StatementPlace } from './algebra.ts';
+import type { Algebra, Collect, Collection, Emit, Join, MapRules, Operator, RowTerm, Scan, StatementPlace, Term } from './algebra.ts';
 import { buildAlgebra } from './build/build.ts';
 import { Builder } from './build/operators.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
-import { identifiesRow, isDeclaredUnique, isFunctionallyDependent, isUnique, keyedBy, keyReferences } from './dependencies.ts';
-import { collectionTerms, definitionOf, isTerm, memberJoins, readsDatabase, rowJoins, scanOf, stepsOf } from './expressions.ts';
+import {
+  identifiesRow,
+  isDeclaredUnique,
+  isFunctionallyDependent,
+  isOfRowAlone,
+  isUnique,
+  keyedBy,
+  keyReferences,
+  mayTellRow,
+} from './dependencies.ts';
+import { collectionTerms, definitionOf, isTerm, memberJoins, readsDatabase, rowJoins, scanOf, stepsOf, termKey } from './expressions.ts';
 import { findOverlaps, findReifierOverlaps, type ReifierOverlaps } from './overlaps.ts';
 import type { CollectPlan, MapPlan, NestedPlan, NotPushed, ObjectPlan, Plan, RulePlan, StepPlan } from './plan.ts';
 import { sidesOf } from './rewrite/push-down.ts';
@@ -52,11 +61,18 @@ export function planAlgebra({ maps, checks }: Algebra, catalogue: CatalogueMetad
   const isDeferred = ({ left, right }: Join): boolean =>
     positionOf(right.input) >= positionOf(left) || rowJoins(right.input).some((join) => isDeferred(join));
   const notPushedOf = (rules: MapRules, emit: Emit, join: Join): NotPushed | undefined => {
-    const sides = readsDatabase(join) ? sidesOf(rules, emit, join, catalogue) : undefined;
-    return typeof sides === 'string' ? sides : undefined;
+    if (!readsDatabase(join)) return undefined;
+    const sides = sidesOf(rules, emit, join, catalogue);
+    // Only a guard can have kept it here.
+    return typeof sides === 'string' ? sides : 'record';
   };
   const joinOf = ({ right }: Join): number => joinIndexes.get(right) as number;
   const outputOf = ({ target }: Pick<StatementPlace, 'target'>): number => (target === undefined ? 0 : targets.indexOf(target) + 1);
+  /** Other terms are hardly ever different in each row. */
+  const subjects = new Map<Operator, Set<string>>();
+  for (const { rows, subject } of inOrder) subjects.set(rows, (subjects.get(rows) ?? new Set()).add(termKey(subject)));
+  const isSubjectOfRow = (term: Term, rows: Operator): boolean => mayTellRow(term, rows) && subjects.get(rows)?.has(termKey(term)) === true;
+  let number = 0;
   const rulesOf = (rules: MapRules): readonly RulePlan[] =>
     rules.emits.map((emit) => {
       const { input, predicate, object, graph } = emit;
@@ -72,12 +88,17 @@ export function planAlgebra({ maps, checks }: Algebra, catalogue: CatalogueMetad
           }
         : { kind: 'term', term: object };
       return {
+        number: number++,
         predicate,
         object: objectPlan,
         graph,
         output: outputOf(emit),
         distinct: overlappingEmits.has(emit) ? 'overlapping' : 'subject',
         functionallyDependent: isFunctionallyDependent(emit, rules, catalogue),
+        keyTerm:
+          !overlappingEmits.has(emit) && isSubjectOfRow(object, rules.rows) && isOfRowAlone(rules, [emit], catalogue)
+            ? termKey(object)
+            : undefined,
         reified: reifiers && [definitionOf(rules.subject, rules.rows), definitionOf(object, input)].some(({ kind }) => kind === 'quoted'),
       };
     });
@@ -96,6 +117,7 @@ export function planAlgebra({ maps, checks }: Algebra, catalogue: CatalogueMetad
     checks: rules.checks,
     unique: isUnique(rules, catalogue) ? 'catalogue' : isDeclaredUnique(rules, checks, catalogue) ? 'annotation' : undefined,
     keyReferences: keyReferences(rules, catalogue),
+    keyTerm: mayTellRow(rules.subject, rules.rows) && isOfRowAlone(rules, rules.emits, catalogue) ? termKey(rules.subject) : undefined,
     identifiesRow: identifiesRow(rules, catalogue),
     sharesReifiers: reifierOverlaps.shared.has(rules),
     rules: rulesOf(rules),

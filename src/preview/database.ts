@@ -190,8 +190,7 @@ function isPlain(text: string, parts: readonly string[], product: Product): bool
 
 function treeOf(text: string | null, column: Column, notes: Set<string>): Tree {
   if (text === null) return null;
-  if (column.elements !== undefined) return column.elements(text).map((one) => leafOf(one, column, notes));
-  return leafOf(text, column, notes);
+  return column.elements?.(text)?.map((one) => leafOf(one, column, notes)) ?? leafOf(text, column, notes);
 }
 
 function leafOf(text: string, { name, datatype, canonical, value }: Column, notes: Set<string>): Tree {

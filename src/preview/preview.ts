@@ -13,7 +13,7 @@ import { executeRun } from '../run/run.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 
 export interface MappingQuestion {
-  /** URL or path that the mapping has or is to have: relative sources stand beside it. Its extension tells the language. */
+  /** URL or path that the mapping has or is to have: relative sources stand beside it. Its extension gives the language. */
   readonly name: string;
   readonly text: string;
   readonly inputs: readonly InputBinding[];
@@ -21,7 +21,7 @@ export interface MappingQuestion {
   readonly records: number;
 }
 
-/** When an answer has to be there, and who is told what takes long. */
+/** When the answer is due, and the callback that gets the name of each step. */
 export type TimeLimit = Pick<ScanLimit, 'until' | 'step'>;
 
 /** Of every question: what comes from the options. */
@@ -50,7 +50,7 @@ export interface PreviewAnswer {
 export interface PreviewStatement {
   /** N-Quads, without the end of the line. */
   readonly text: string;
-  /** What makes it, the first of it. Empty: a join, or a gather map over several records; `findStatement` tells. */
+  /** What makes it, the first of it. Empty: a join, or a gather map over several records; `findStatement` decides. */
   readonly by: readonly Maker[];
 }
 

@@ -15,7 +15,7 @@ export interface NodeElement {
 }
 
 export interface EdgeElement {
-  /** Keys of nodes; `to` may be a node without statements of its own. */
+  /** Keys of nodes; `to` may be a node that has no statements. */
   readonly from: string;
   readonly to: string;
   readonly type: string;

@@ -1,5 +1,5 @@
 /**
- * The syntax of regular expressions of ECMAScript with Unicode rules, as far as it is needed to tell how long one may take and to write it for
+ * The syntax of regular expressions of ECMAScript with Unicode rules, as far as it is needed to bound how long one may take and to write it for
  * an engine of linear time. `regexpp` parses; classes and escapes become sets of code points here.
  *
  * @see https://tc39.es/ecma262/#sec-patterns

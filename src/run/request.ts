@@ -7,9 +7,11 @@ import type { RunLimits } from '../core/limits.ts';
 import type { Reach } from '../core/reach/reach.ts';
 import type { Secret } from '../core/secret.ts';
 import type { FunctionFiles } from '../custom-functions/files.ts';
-import type { DatatypeCheck, ErrorPolicy, LogicalTarget } from '../mapping/model/model.ts';
-import type { MapInfo } from '../plan/algebra.ts';
+import type { DatatypeCheck, ErrorPolicy, FileSource, LogicalTarget, SqlSource } from '../mapping/model/model.ts';
+import type { Check, Join, MapInfo, Project, Scan } from '../plan/algebra.ts';
 import type { QuadSink, RdfVersion } from '../sinks/sink.ts';
+import type { IterationRequest, OpenedScan, ReadOptions } from '../sources/source.ts';
+import type { SqlSession } from '../sql/database.ts';
 import type { WebAccess } from '../storage/logins.ts';
 import type { ByteRange } from '../storage/storage.ts';
 
@@ -121,8 +123,8 @@ export interface RunRequest {
   /** Leaves out triples maps whose sources are neither bound by `inputs` nor joined to a bound one. */
   readonly boundOnly?: boolean | undefined;
   /**
-   * Leaves out triples maps with errors, and those that refer to them, where else the run is refused. The report does not name them: whoever
-   * asks for this reads the diagnostics of the mapping (`readMapping`).
+   * Leaves out triples maps with errors, and those that refer to them, where else the run is refused. The report does not name them: the
+   * caller reads the diagnostics of the mapping (`readMapping`).
    */
   readonly validOnly?: boolean | undefined;
   /** undefined: names and servers tell the formats of inputs, and there is no standard input. */
@@ -143,7 +145,7 @@ export interface RunRequest {
   readonly threads: number;
   /** Bytes of all inputs from which threads share a run, and of a slice; undefined: by their size. */
   readonly threadBytes?: number | undefined;
-  /** Bytes of a CSV document from which a key is looked for; undefined: those of `execute/ascending-keys.ts`. */
+  /** Bytes of a CSV document from which a key is looked for; undefined: those of `execute/text-keys.ts`. */
   readonly keyBytes?: number | undefined;
   /** Memory in bytes for joins and de-duplication before they spill. */
   readonly memoryBudgetBytes: number;
@@ -306,6 +308,36 @@ export interface DocumentBytes {
   readonly read?: (bytes: number) => void;
 }
 
+/** What follows rows through the joins of a run. */
+export interface RowTrace {
+  /**
+   * Called with the keys by which the current row looks for partners in a join, or is found as a row of a build side, or which a view promises to be
+   * unique; some more than once.
+   */
+  joinKeys(side: Join | Project | Check, keys: string | readonly string[]): void;
+  /** Called with the content that names a record for blank nodes (`distinct/occurrences.ts`), hashed. @param isRepeated whether another record had it */
+  named(scan: Scan, content: string, isRepeated: boolean): void;
+  /** What tells the records of the current row, as text: rows that wait for a join keep it. */
+  origin(): string;
+  /** The rows that come next are of the records of such a text. */
+  resume(origin: string): void;
+  /** Whether triples maps read the current row. It fills build sides in any case. */
+  maps(): boolean;
+  /** Called with the text of a line that has triples of RDF-star as terms, or seems to have some. */
+  quotes(line: string): void;
+  /** Whether statements of a subject are wanted, as N-Quads text in one-byte form; others may be made all the same. */
+  wants(subject: string): boolean;
+}
+
+/** What is read of a topic. */
+export interface OpenedTopic {
+  readonly source: FileSource;
+  readonly iterations: readonly IterationRequest[];
+  readonly options: ReadOptions;
+  /** Whether accessors may return values with a natural datatype. */
+  readonly typed: boolean;
+}
+
 /** Callbacks of a run. All are optional. */
 export interface RunHooks {
   readonly signal?: AbortSignal;
@@ -337,6 +369,14 @@ export interface RunHooks {
   readonly limit?: ScanLimit;
   /** Gives the bytes of a document, by the position of its scan, in place of those at its address; undefined: reads these. Not with threads. */
   readonly document?: (scan: number) => DocumentBytes | undefined;
+  /** Opens what a table of the mapping is read from, in place of its database. The run closes it. Not with threads. */
+  readonly openSession?: (source: SqlSource) => Promise<SqlSession>;
+  /** What is read of a scan, by its position, in place of what was opened for it. Not with threads. */
+  readonly scan?: (position: number, opened: OpenedScan) => OpenedScan;
+  /** Opens the messages of a topic, in place of the brokers, which no run reads. Not with threads. */
+  readonly openTopic?: (scan: OpenedTopic) => Promise<OpenedScan>;
   /** Called with each subject that may have statements, as N-Quads text in one-byte form; some of them more than once. Not with threads. */
   readonly subject?: (token: string) => void;
+  /** Not with threads. */
+  readonly trace?: RowTrace;
 }

@@ -125,8 +125,11 @@ async function executeHere(
 async function threadsOf(request: RunRequest, prepared: PreparedRun, hooks: RunHooks): Promise<RunThreads | undefined> {
   const { slice, firstRecords, rowsPerPart } = request;
   const threads = threadsFor(request, prepared.tables?.bytes ?? 0);
-  // What these ask for depends on the order of records.
-  const isOrdered = [firstRecords, rowsPerPart, hooks.row, hooks.subject, hooks.document].some((one) => one !== undefined);
+  // What these ask for depends on the order of records, or is open in this thread alone.
+  const { row, subject, document, scan, trace, openSession, openTopic } = hooks;
+  const isOrdered = [firstRecords, rowsPerPart, row, subject, document, scan, trace, openSession, openTopic].some(
+    (one) => one !== undefined,
+  );
   // Equal rows are counted in one place.
   const countsRows =
     request.dataset !== undefined && prepared.plan.scans.some(({ iterations }) => iterations.some(({ namesRows }) => namesRows));

@@ -5,7 +5,7 @@ import type { SampleOptions } from './options.ts';
 /** Thrown by chunks that come too slowly: what came before is the beginning. */
 export class TimeOver extends Error {}
 
-/** Whether a time limit has aborted it, and nobody else. */
+/** Whether a time limit has aborted it, and not the caller. */
 export const isTimeOver = (signal: AbortSignal | undefined): boolean =>
   signal?.aborted === true && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
 

@@ -56,7 +56,7 @@ export async function sampleItems(question: ItemsQuestion, access: FieldsAccess,
   const { location, format, namespaces = {}, iterator, references, from, find, nulls = [] } = question;
   const { workingDirectory, reach, limits, web, maxRecordBytes } = access;
   const over = new AbortController();
-  // A list may end far before its document, and a server may be slow: nothing comes then that would tell the time.
+  // A list may end far before its document, and a server may be slow: no item comes then at which the time could be checked.
   const timer = setTimeout(() => over.abort(new Fault('run/cancelled', 'The time is over')), Math.max(0, until - Date.now()));
   const items: FoundItem[] = [];
   let next = 0;

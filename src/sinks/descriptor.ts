@@ -163,7 +163,7 @@ export class DescriptorWriter {
     this.#unsynced += written.reduce((sum, { length }) => sum + length, 0);
     if (this.#syncing !== undefined || this.#unsynced < SYNC_BYTES) return;
     this.#unsynced = 0;
-    // An error is told once: the sync at the end may know nothing of it.
+    // The system reports an error once: the sync at the end may succeed nevertheless.
     this.#syncing = syncData(this.#descriptor)
       .catch((error) => this.#fail(error))
       .finally(() => {
@@ -189,7 +189,7 @@ export class DescriptorWriter {
     return { bytes: this.#bytes, sha256: this.#hash?.digest('hex') ?? '' };
   }
 
-  /** Resolves when the descriptor is no longer in use. Discards what is buffered. */
+  /** Resolves when the descriptor is not in use any more. Discards what is buffered. */
   async drop(): Promise<void> {
     this.#used = 0;
     this.#waiting = [];

@@ -22,6 +22,8 @@ export interface FileSinkOptions {
   readonly encoding?: TextEncoding;
   /** Default `none`. The bytes and the digest of a part are those of the compressed file. */
   readonly compression?: Compression;
+  /** Of gzip, from 1 (fast) to 9. Default 6. */
+  readonly level?: number;
   /** Prefix → namespace IRI, for the formats that have prefixes. */
   readonly prefixes?: Readonly<Record<string, string>>;
   /** Compute SHA-256 while writing (default true); without it the part's `sha256` is empty. */
@@ -164,7 +166,7 @@ interface OpenPart extends Pick<QuadSink, 'write' | 'writeBytes' | 'text' | 'abo
 }
 
 async function openPart(options: FileSinkOptions, n: number): Promise<OpenPart> {
-  const { directory, attempt, format, prefixes, encoding = 'utf-8', compression = 'none', ...rest } = options;
+  const { directory, attempt, format, prefixes, encoding = 'utf-8', compression = 'none', level, ...rest } = options;
   const name = partName(options.name, n);
   const path = join(directory, name);
   const temporary = join(directory, temporaryName(name, attempt));
@@ -205,7 +207,7 @@ async function openPart(options: FileSinkOptions, n: number): Promise<OpenPart> 
     if (compression !== 'none') {
       const spoolPath = join(directory, temporaryName(`${name}.spool`, attempt));
       const extension = FORMAT_EXTENSION[format];
-      outer = await (await import('./packing/packed.ts')).packed(outer, { compression, name, extension, spoolPath });
+      outer = await (await import('./packing/packed.ts')).packed(outer, { compression, level, name, extension, spoolPath });
     }
     if (encoding === 'utf-16') outer = (await import('./utf-16.ts')).inUtf16(outer);
     if (format === 'nquads') return outer;

@@ -45,7 +45,7 @@ export async function openTargetFile(options: TargetFileOptions): Promise<QuadSi
   const { location, workingDirectory, serialization, attempt, prefixes, digest, durable } = options;
   const place = locate(location, workingDirectory);
   if (place.kind !== 'file') {
-    throw new Fault('target/refused', `The target ${redact(location)} is no file of this machine`, {
+    throw new Fault('target/refused', `The target ${redact(location)} is not a local file`, {
       hint: 'Give it a path or a file: URL',
     });
   }

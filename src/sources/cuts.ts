@@ -56,13 +56,19 @@ export interface Borders {
    * @param next where the next `escape` stands, from `from` on; infinite: nowhere
    */
   endOf(bytes: Buffer, from: number, next: number): number;
+  /** Whether the records of a part of the document are those that the document has there, if so of all of its parts. Absent: they are. */
+  readonly areRecords?: (part: Buffer) => boolean;
 }
 
 /**
  * @returns undefined: it is not known where records end. The document is not UTF-8, or what is read of one record depends on others
  * @throws Fault those of the document's reader
  */
-export type OpenBorders<O = ReadOptions> = (document: CutDocument, options: O) => Promise<Borders | undefined>;
+export type OpenBorders<O = ReadOptions> = (
+  document: CutDocument,
+  iterations: readonly IterationRequest[],
+  options: O,
+) => Promise<Borders | undefined>;
 
 /** What finds cuts in a document that it is given in chunks. */
 export interface CutFinder {

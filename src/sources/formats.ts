@@ -44,7 +44,11 @@ const READERS: { readonly [F in InputFormat]: Reader<OptionsByFormat[F]> } = {
   tsv: csv,
   // An array is walked over before it is mapped, and threads look subjects up that one alone knows to be new.
   json: { ...json, cuts: { find: async () => (await import('./json/cuts.ts')).findElementCuts, leastThreads: 3 } },
-  jsonl: { ...json, cuts: { find: async () => (await import('./json/cuts.ts')).findLineCuts, seeks: true } },
+  jsonl: {
+    ...json,
+    cuts: { find: async () => (await import('./json/cuts.ts')).findLineCuts, seeks: true },
+    borders: async () => (await import('./json/cuts.ts')).openLineBorders,
+  },
   xml: {
     scan: async () => (await import('./xml/xml.ts')).openXml,
     texts: async () => (await import('./xml/texts.ts')).openXmlTexts,

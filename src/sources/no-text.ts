@@ -1,4 +1,4 @@
-/** Inputs of another kind in the place of text, told by their first bytes: "not valid UTF-8" would send their reader to look for an encoding. */
+/** Inputs of another kind in the place of text, recognised by their first bytes: "not valid UTF-8" would send their reader to look for an encoding. */
 import { Fault } from '../core/fault.ts';
 import type { Served } from './source.ts';
 
@@ -60,7 +60,7 @@ const BEGINNING = /^<(?:!doctype\s+html|html|head|body|title|meta)\b/i;
 
 /**
  * Whether a document begins as an HTML page: by its first tag, or by the media type of the answer and any tag. A media type alone says little:
- * programs without one of their own answer text/html.
+ * programs that set none answer text/html.
  */
 export function isPage(head: Uint8Array, served: Served | undefined): boolean {
   const text = Buffer.from(head).toString('latin1').replace(BEFORE, '').replaceAll('\0', '');

@@ -182,7 +182,7 @@ export interface FileOptions {
 }
 
 /**
- * What tells a record from the others of its iteration, in whatever slices the document is read: numbers that count rows or elements, from the
+ * What distinguishes a record from the others of its iteration, in whatever slices the document is read: numbers that count rows or elements, from the
  * outermost on, or text of letters, digits and `_`.
  */
 export type Identity = number | string | readonly number[];
@@ -198,6 +198,8 @@ export interface Batch {
   readonly bytes: number;
   /** The 1-based line of the document on which a record begins, by its index in `records`; undefined: it is not known, or records have no lines. */
   readonly lineOf?: (index: number) => number | undefined;
+  /** Called before a record is mapped, by its index in `records`; perhaps several times. Not with `RunRequest.rowsPerPart`. */
+  readonly took?: (index: number) => void;
   /** The identity of a record, by its position in the iteration, where the iteration `namesRows`; undefined: it is that position. */
   readonly identityOf?: (position: number) => Identity;
   /** Of a document in pages: the 1-based page of the records, and the position of its first record. */
@@ -287,6 +289,11 @@ export interface Scan {
   unmatched(iteration: number): readonly string[];
   /** Where a reference finds its value in a record, for faults: the cell of a spreadsheet. undefined: the reader does not know. */
   cellOf?(record: unknown, reference: string): string | undefined;
+  /**
+   * Of a table in a database. Its records are good beyond a batch, and another scan may be given them that has the same `layout`, which says what
+   * their cells are. `identity` is that of a record, if its key has one.
+   */
+  readonly kept?: { readonly layout: string; readonly identity: ((record: unknown) => Identity) | undefined };
   /** Of a table: the names of its columns in the header, in their order, as ordinary text. */
   columns?(): readonly string[];
   /** For a reader that holds more than the bytes it was given; may be called repeatedly. */

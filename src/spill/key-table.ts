@@ -245,6 +245,12 @@ export class HashSet extends KeyTable {
     return this.find() >= 0;
   }
 
+  /** As `has`, for a text by the four words of its hash. */
+  hasWords(word1: number, word2: number, word3: number, word4: number): boolean {
+    setHash(word1, word2, word3, word4);
+    return this.find() >= 0;
+  }
+
   /** Adds the hash in `h1…h4`. */
   addHashed(): Verdict {
     const found = this.find();

@@ -8,7 +8,7 @@
 import type { Reach } from '../core/reach/reach.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Value } from '../core/value.ts';
-import type { Catalogue } from './tables.ts';
+import type { Catalogue, TableName } from './tables.ts';
 
 /** The supported products. MySQL and MariaDB share a driver, which asks the server which of the two it is. */
 export type Product = 'postgresql' | 'mysql' | 'mariadb' | 'sqlite' | 'duckdb' | 'sqlserver' | 'oracle';
@@ -75,12 +75,15 @@ export interface Column {
    * @throws Fault record/term — the datatype has no such value (an infinite date); with the value, and what to write in SQL instead
    */
   readonly canonical: ((text: string) => string) | undefined;
-  /** The value of a text, where `canonical` and `datatype` do not tell it: with the datatype of each value, or both forms of a double. Throws as `canonical` does. */
+  /** The value of a text, where `canonical` and `datatype` do not give it: with the datatype of each value, or both forms of a double. Throws as `canonical` does. */
   readonly value?: (text: string) => Value;
   /** Whether `canonical` may throw. */
   readonly partial: boolean;
-  /** For an array: splits its text into the texts of its non-null elements; `canonical` and `datatype` then apply to an element. */
-  readonly elements: ((text: string) => readonly string[]) | undefined;
+  /**
+   * For an array: splits its text into the texts of its non-null elements; `canonical`, `datatype` and `value` then apply to an element. It returns
+   * undefined where the text is one value.
+   */
+  readonly elements: ((text: string) => readonly string[] | undefined) | undefined;
   /** Equal values have equal texts, and different values different texts. So a unique key is also unique as text. False for MySQL's FLOAT. */
   readonly exact: boolean;
 }
@@ -100,7 +103,7 @@ export interface SessionOptions {
   readonly connectSeconds: number;
   /**
    * A statement that takes longer ends with database/time-limit. 0: no limit. Time in which the server waits for the reader does not count if
-   * the product can tell it apart.
+   * the product can exclude it.
    */
   readonly statementSeconds: number;
   /** A statement that waits longer for a lock ends with database/busy. 0: no limit. */
@@ -122,9 +125,8 @@ export interface SessionOptions {
  * and column in the SQL if the server reports them), database/busy, database/time-limit, run/cancelled.
  */
 /** All rows of a table. */
-export interface TableScan {
-  readonly name: string;
-  /** By their names in the catalogue, in the order of the result. */
+export interface TableScan extends TableName {
+  /** By their names in the catalogue, in the order of the result. None: the result has a column whose values mean nothing. */
   readonly columns: readonly string[];
 }
 

@@ -35,7 +35,8 @@ export function padded(text: string, length: number): string {
 
 /** The shortest text that reads as the same 32-bit float: `0.1`, not `0.10000000149011612`. */
 export function shortestSingle(value: number): string {
-  for (let digits = 6; digits < 9; digits++) {
+  // Numbers close to zero have fewer digits than the six that all others have.
+  for (let digits = Math.abs(value) < 2 ** -126 ? 1 : 6; digits < 9; digits++) {
     const text = value.toPrecision(digits);
     if (Math.fround(Number(text)) === value) return String(Number(text));
   }

@@ -66,12 +66,14 @@ export function selectQuery(
   const names = read.map((column) => quote((columns[column] as Column).name, product));
   const where = range === undefined ? '' : rangeCondition(range, columns, product);
   const { before, behind } = limit(rows, product);
-  const isWhole = range === undefined && rows === undefined && names.length > 0;
+  const isWhole = range === undefined && rows === undefined;
   return {
     // A row without columns is still a row.
     sql: `SELECT ${before}${names.join(', ') || '1'} FROM ${tableName(table as Table, product)}${where === '' ? '' : ` WHERE ${where}`}${behind}`,
     columns: names.length === 0 ? [MARK] : read.map((column) => columns[column] as Column),
-    table: isWhole ? { name: (table as Table).name, columns: read.map((column) => (columns[column] as Column).name) } : undefined,
+    table: isWhole
+      ? { schema: (table as Table).schema, name: (table as Table).name, columns: read.map((column) => (columns[column] as Column).name) }
+      : undefined,
   };
 }
 

@@ -22,7 +22,7 @@ import { locate } from './url.ts';
  * Opens an input and undoes its compression. Stops with `run/cancelled` within one chunk of `signal`.
  *
  * @throws Fault source/missing, source/refused, source/unreadable, limit/exceeded; while reading also those of `unpack`;
- * run/lost — a range of an input that does not have the given version, or no longer
+ * run/lost — a range of an input whose version is not the given one
  */
 export async function openInput(url: string, options: OpenOptions): Promise<OpenedInput> {
   const { signal } = options;
@@ -71,8 +71,8 @@ async function openRaw(url: string, name: string, options: OpenOptions): Promise
 }
 
 /**
- * The name of the only file of a zip archive. Of one on this machine, its directory tells; undefined for others, of which it is found out on the
- * way whether they have several.
+ * The name of the only file of a zip archive. Of one on this machine, its directory names it; undefined for others, which are
+ * checked for several files while they are read.
  *
  * @throws Fault source/refused — it has several
  */
@@ -105,7 +105,7 @@ const compressionOf = (url: string, { compression = 'none' }: OpenOptions): Comp
 
 /**
  * Size and version of an input, almost without reading it. undefined: it cannot be read in ranges (compressed, not a regular file, a server
- * without ranges or versions), or does not exist: opening it tells why.
+ * without ranges or versions), or does not exist: opening it reports why.
  */
 export async function probeInput(url: string, options: OpenOptions): Promise<InputState | undefined> {
   if (compressionOf(url, options) !== 'none') return undefined;

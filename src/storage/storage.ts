@@ -100,5 +100,5 @@ export interface ByteRange {
 export const changedFault = (name: string): Fault =>
   new Fault('run/lost', `${name} has changed since the run began to read it`, {
     place: { input: name },
-    hint: 'Run again, with a file that nobody writes to meanwhile; a service with SLICE_BYTES=0 cuts no file',
+    hint: 'Run again, with a file that is not written to meanwhile; a service with SLICE_BYTES=0 cuts no file',
   });

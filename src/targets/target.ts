@@ -120,12 +120,26 @@ export interface VersionBatch {
    * added ones.
    */
   readonly kept: readonly Statement[];
+  /** Whether a removed statement stays while another dataset, whose changes are shared as well, has it. Absent: it does not. */
+  readonly isShared?: boolean;
+  /** What the store has before the change; where it has something else, the change is without effect. Absent: that is not looked at. */
+  readonly from?: DatasetPosition | typeof NO_POSITION;
+  /**
+   * Terms of graphs. With them `removed` has elements of these graphs that `ElementReader` has read and the statements do not give, and `kept` has all
+   * statements about the subjects of the batch.
+   */
+  readonly within?: ReadonlySet<string>;
 }
+
+/** The store has nothing of the dataset. */
+export const NO_POSITION = 'none';
 
 /** The versions of datasets in a store, and how far it has each. Throws like the methods of `GraphTarget`. */
 export interface VersionTarget {
   /** Whether `change` needs `kept`. Then all changes of a subject in a version are in one batch, if any of its statements are removed. */
   readonly takesKept: boolean;
+  /** Absent: `change` takes no shared batches. */
+  readonly shared?: SharedStatements;
   /** Of all datasets of which the store has something. */
   positions(signal: AbortSignal): Promise<readonly (DatasetKey & DatasetPosition)[]>;
   /**
@@ -138,6 +152,32 @@ export interface VersionTarget {
    * the store.
    */
   read?(graph: string, signal: AbortSignal): AsyncIterable<readonly Statement[]>;
+  /** In place of `read`, for a property graph. */
+  readonly elements?: ElementReader;
+}
+
+/** What the target keeps of each dataset whose batches are shared. */
+export interface SharedStatements {
+  /** Creates what must exist before the first shared batch. */
+  prepare(signal: AbortSignal): Promise<void>;
+  /** The statements that the batches of a dataset have added and not removed, in pieces. */
+  read(dataset: DatasetKey, signal: AbortSignal): AsyncIterable<readonly Statement[]>;
+}
+
+/**
+ * Elements of a property graph as lines: a label, a property, a graph or a relationship of a node, behind the key of the node as an IRI. Two graphs are equal
+ * if they have the same lines. A line of a batch is a `Statement` with the key as its subject and the element as its predicate.
+ */
+export interface ElementReader {
+  /**
+   * Those that the target has in the graphs, which are terms. A node that is in other graphs as well has all of its labels and properties among them. Nodes
+   * with blank keys are left out.
+   */
+  read(graphs: ReadonlySet<string>, signal: AbortSignal): AsyncIterable<string>;
+  /** Those that statements give. All statements about a subject are among them. */
+  linesOf(statements: readonly Statement[]): string;
+  /** Why the target takes no such statement; undefined: it takes it. */
+  refusal(statement: Statement): Fault | undefined;
 }
 
 /** A graph that is staged and then replaces the present one, atomically if the store supports it. */

@@ -59,7 +59,7 @@ export interface Accessors {
   /** The heads of the collections that a gather map makes of a row. */
   readonly heads: (collection: Collection) => TextOf;
   /**
-   * Row and position tell one row from the next, so that equal calls of a row are made once. Not so in pipelines, which use one array for all
+   * Row and position distinguish one row from the next, so that equal calls of a row are made once. Not so in pipelines, which use one array for all
    * rows.
    */
   readonly areRecords?: boolean;

@@ -10,7 +10,7 @@ export interface BatchSizer {
   busy(statements: number): void;
 }
 
-/** Batches after which a size that was too much is tried again, and after which all sizes are looked at anew. */
+/** Batches after which a size that was too much is tried again, and after which all sizes are looked at again. */
 const FORGET_BUSY = 16;
 
 const FORGET = 64;

@@ -270,7 +270,7 @@ const optionsOf = ({ workingDirectory, reach, limits, s3 }: InputRequest, signal
 const changed = (name: string, cause?: unknown): Fault =>
   new Fault('run/lost', `${name} has changed while it was written`, {
     place: { input: name },
-    hint: 'Write files that nobody changes any more',
+    hint: 'Write files that no other process changes',
     cause,
   });
 

@@ -71,7 +71,7 @@ export function openRetryPolicy(seconds: number, signal: AbortSignal, notify: Wr
 const isTransient = (error: unknown): error is Fault =>
   error instanceof Fault && (error.code === 'target/busy' || error.code === 'target/unreachable');
 
-/** `act` without a signal of its own would keep a run that is over. */
+/** `act` without its own signal would keep a run that is over. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const abort = (): void => reject(signal.reason);

@@ -28,7 +28,7 @@ export async function executeWrite(request: WriteRequest, hooks: WriteHooks): Pr
   }
 }
 
-/** What a position belongs to. The embedded store of a process has a URL of its own after each start. */
+/** What a position belongs to. The embedded store of a process has another URL after each start. */
 const nameOf = ({ type, endpoint, database }: TargetAddress): string =>
   JSON.stringify([type, type === 'embedded' && /^https?:/i.test(endpoint) ? '' : endpoint, database]);
 

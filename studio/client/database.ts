@@ -1,7 +1,7 @@
 /** Stores of IndexedDB, as promises. */
 
 /**
- * One store of records, in a database of its own: another version of a database waits until no page has the old one open.
+ * One store of records, in a separate database: another version of a database waits until no page has the old one open.
  *
  * @param version another layout of its records is another version
  * @throws DOMException — the browser keeps nothing for this page

@@ -1,6 +1,6 @@
 /**
- * Ontologies: read by the service, and kept in the browser (IndexedDB) with their terms. They belong to no model: whoever has loaded one wants
- * its terms in every model, and a draft, which goes when its model is saved, would take them along.
+ * Ontologies: read by the service, and kept in the browser (IndexedDB) with their terms. They belong to no model: the
+ * terms of a loaded one serve every model, and a draft, which goes when its model is saved, would take them along.
  */
 import { ProblemError } from '../../client/http.ts';
 import type { StudioTerm } from '../../client/types.ts';
@@ -62,7 +62,7 @@ export async function uploadOntology(file: File, signal: AbortSignal): Promise<O
   return { id: `file ${file.name}`, name: file.name, terms, prefixes, cut, at: Date.now() };
 }
 
-/** Another version of a file that was uploaded before gets a name of its own: models may read the earlier one. */
+/** Another version of a file that was uploaded before gets another name: models may read the earlier one. */
 async function uploaded(file: File, signal: AbortSignal): ReturnType<typeof upload> {
   const ignored = (): void => undefined;
   try {

@@ -38,7 +38,7 @@ export interface Sample {
   readonly namespaces: Readonly<Record<string, string>>;
 }
 
-/** What of a model tells how its inputs are read. */
+/** The part of a model that determines how its inputs are read. */
 export interface ModelContext {
   /** It says what an empty cell is. */
   readonly language: Language;
@@ -144,7 +144,7 @@ function withOwnPrefixes(answer: StudioSample, own: Readonly<Record<string, stri
 
 /**
  * An input with what its beginning shows, and a mapping must say: the delimiter and the quote of CSV, and the namespaces of XML. One that cannot be read
- * stays as it is: why is told where its fields would stand.
+ * stays as it is: the reason is shown in place of its fields.
  */
 export async function withFound<I extends SampledInput & Pick<NewInput, 'namespaces'>>(
   input: I,

@@ -4,7 +4,7 @@ import { ProblemError, QuadmillError } from '../../client/http.ts';
 import type { Place, StudioUser } from '../../client/types.ts';
 import { readToken, TOKEN_ENDED } from './token.ts';
 
-/** Requests of a person who waits are repeated once: a service that stays away is told within a second. */
+/** Requests of a person who waits are repeated once, so that a service that stays away is reported within a second. */
 const RETRIES = 1;
 
 /** Where the routes are: beside `/studio/`, also where a proxy puts a path before it. */
@@ -39,7 +39,7 @@ export interface Trouble extends Told {
   readonly kind: 'sign-in' | 'forbidden' | 'away' | 'conflict' | 'refused';
 }
 
-/** @returns undefined: the request was given up by whoever had made it */
+/** @returns undefined: the caller gave the request up */
 export function troubleOf(error: unknown): Trouble | undefined {
   if (error instanceof DOMException && error.name === 'AbortError') return undefined;
   if (error instanceof ProblemError) {

@@ -1,4 +1,4 @@
-/** Uploads with progress, which `fetch` does not tell. */
+/** Uploads with progress, which `fetch` does not report. */
 
 import { ProblemError, QuadmillError } from '../../client/http.ts';
 import type { Problem, StudioUpload } from '../../client/types.ts';

@@ -171,7 +171,7 @@ export interface Prefix {
 export interface TextPart {
   readonly kind: 'text';
   readonly id: Id;
-  /** The element whose block shows it; undefined: it is a block of its own. */
+  /** The element whose block shows it; undefined: it is a separate block. */
   readonly of: Id | undefined;
   readonly anchor: Anchor;
   readonly reason: string;

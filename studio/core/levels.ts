@@ -2,7 +2,7 @@
  * Levels: the objects that own fields, in a list or not.
  *
  * A level is the path of an object, such as `$[*].lines[*]`. Two levels are compared by their shape, in which an item that was chosen alone
- * (`lines[2]`) counts as any item. Which objects are the same is a question of its own (`sameObject`).
+ * (`lines[2]`) counts as any item. Which objects are the same is a separate question (`sameObject`).
  */
 import type { Format, Path, Step } from './document.ts';
 

@@ -38,6 +38,7 @@ const TEXTS = [
   'main',
   'ex=http://example.org/',
   '30d',
+  'kafka://a.example:9092/shop.public.{table}',
 ];
 
 /** Another value than the present one that the option takes; undefined: it takes none of these. */

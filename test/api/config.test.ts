@@ -43,7 +43,7 @@ describe('the success topic', () => {
     },
   );
 
-  test('is set by the environment under either name; its own comes first, and the other is told', () => {
+  test('is set by the environment under either name; its own comes first, and the other is reported', () => {
     expect(readEnvironment({ PROV_KAFKA_TOPIC_NAME_SUCCESS: 'a' })).toMatchObject({
       values: { KAFKA_TOPIC_NAME_SUCCESS: 'a' },
       overruled: [],
@@ -71,7 +71,7 @@ describe('options belong to services', () => {
     expect(await friendlyNames()).toEqual(['Semi-Structured-Transformer', 'Mill', 'Graph-Writer']);
   });
 
-  test('each transformer has a mapping directory of its own until it is given another one', async () => {
+  test('each transformer has its own mapping directory until it is given another one', async () => {
     const shown = async (service: Prefix): Promise<unknown> => (await config(service, 'MAPPINGS_DIR_URL')).body.serviceTransformerConfig;
     expect(await shown('sql-transformer')).toEqual({ mappingsDirUrl: join(directory, 'mappings', 'sql-transformer') });
     await update('sql-transformer', 'MAPPINGS_DIR_URL', '/elsewhere');

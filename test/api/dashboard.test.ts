@@ -314,7 +314,7 @@ test('every queue is in the table, once', () => {
       .map(({ name }) => name)
       .sort(),
   ).toEqual([...names, SCHEDULE_QUEUE, PREVIEW_QUEUE].sort());
-  // Nobody opens one that the table does not name.
+  // No code opens one that the table does not name.
   const opened = ['queues', 'workers', 'api', 'bin'].flatMap((room) =>
     readdirSync(join(PROJECT_ROOT, room), { recursive: true })
       .filter((path) => String(path).endsWith('.ts'))

@@ -35,7 +35,7 @@ describe.each(share(2, QUEUES))('over a queue of kind $name', ({ missing, start 
         const before = await backlogOf(backend);
         expect(before.oldestSeconds).toBeGreaterThan(0.5);
         expect(before.slices).toEqual({ waiting: 1, active: 0, retrying: 0 });
-        // A job that was started no longer counts as waiting, not even while it waits for a retry.
+        // A job that was started does not count as waiting, not even while it waits for a retry.
         const worker = backend.worker(TRANSFORM_QUEUE, async () => Promise.reject(new Error('again')), { concurrency: 1 });
         const taken = new Promise((resolve) => worker.once('failed', resolve));
         worker.run().catch(() => undefined);

@@ -20,7 +20,7 @@ export interface LoadedDatabase {
 
 export type Load = (csvPath: string, copies: number) => Promise<LoadedDatabase | { readonly skip: string }>;
 
-/** Servers by product; each copy of the rows has keys of its own. */
+/** Servers by product; each copy of the rows has its own keys. */
 export const DATABASES: Readonly<Record<'postgresql' | 'mariadb' | 'sqlite' | 'duckdb', Load>> = {
   postgresql: loadPostgres,
   mariadb: loadMariadb,

@@ -55,7 +55,7 @@ export async function benchFunctions(data: string): Promise<boolean> {
   return isFast && lines.every(({ over }) => over <= MOST_NANOSECONDS);
 }
 
-/** Calls a second of custom functions in batches as the engine has them; wall-clock time, since Java has processors of its own. */
+/** Calls a second of custom functions in batches as the engine has them; wall-clock time, since Java computes in another process. */
 const LEAST_CALLS = { JavaScript: 300_000, Java: 500_000 } as const;
 const BATCH = 256;
 

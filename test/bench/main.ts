@@ -15,9 +15,12 @@ import { median } from './pairs/statistics.ts';
 import { profileWorkload } from './profile/profile.ts';
 import { benchFleet, FLEET_MAPPINGS } from './service/fleet.ts';
 import { benchRuns, RUN_FLEETS } from './service/runs.ts';
+import { benchDatasets, DATASETS } from './versions/datasets.ts';
+import { benchFollowing, FOLLOWING } from './versions/follow.ts';
+import { benchLag, LAG_STORES } from './versions/lag.ts';
 import { CHECKED, GROUPS, USUAL, WORKLOADS, type Workload } from './workloads.ts';
-import { benchWriter } from './writer.ts';
-import { BENCH_STORES } from './writer-stores.ts';
+import { BENCH_STORES } from './writer/stores.ts';
+import { benchWriter } from './writer/writer.ts';
 
 const USAGE = `usage: npm run bench -- [--data DIR] [--runs N] [--output KIND] [--threads N] [--requests N] [WORKLOAD…]
        npm run bench -- --against COMMAND [--sorted] [--runs PAIRS] […] [WORKLOAD…]
@@ -28,6 +31,8 @@ several:   ${Object.entries(GROUPS)
   .map(([name, members]) => `${name} (${members.join(' ')})`)
   .join(', ')}
 service:   ${[...Object.keys(FLEET_MAPPINGS), ...Object.keys(RUN_FLEETS)].join(' ')}
+datasets:  ${Object.keys(DATASETS).join(' ')}
+following: ${[...Object.keys(FOLLOWING), ...Object.keys(LAG_STORES)].join(' ')}
 writer:    ${Object.keys(BENCH_STORES).join(' ')}
 calls:     ${FUNCTIONS_WORKLOAD}
 
@@ -76,7 +81,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const output = OUTPUT_KINDS.find((kind) => kind === (values.output ?? 'file'));
   if (output === undefined) return refuse(`--output is one of ${OUTPUT_KINDS.join(', ')}`);
   const names = positionals.flatMap((name) => (Object.hasOwn(GROUPS, name) ? (GROUPS[name] as readonly string[]) : [name]));
-  const all = [WORKLOADS, FLEET_MAPPINGS, RUN_FLEETS, BENCH_STORES, { [FUNCTIONS_WORKLOAD]: true }];
+  const all = [WORKLOADS, FLEET_MAPPINGS, RUN_FLEETS, BENCH_STORES, DATASETS, FOLLOWING, LAG_STORES, { [FUNCTIONS_WORKLOAD]: true }];
   const unknown = names.find((name) => !all.some((table) => Object.hasOwn(table, name)));
   if (unknown !== undefined) {
     return refuse(`no workload ${unknown}; ${didYouMean(unknown, [...all, GROUPS].flatMap(Object.keys)) ?? ''}`);
@@ -117,7 +122,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return benchAlone(names, conditions, runs, requests);
 }
 
-/** Workloads in a table, then what has tables of its own. */
+/** Workloads in a table, then what has separate tables. */
 async function benchAlone(names: readonly string[], conditions: Conditions, runs: number, requests: number): Promise<number> {
   const { data } = conditions;
   const fleets = names.filter((name) => Object.hasOwn(FLEET_MAPPINGS, name)) as (keyof typeof FLEET_MAPPINGS)[];
@@ -143,6 +148,14 @@ async function benchAlone(names: readonly string[], conditions: Conditions, runs
   if (fleets.length > 0) await generateMissing('flat-1m', data);
   for (const name of fleets) if (!(await benchFleet(name, data, runs))) wrong++;
   for (const name of tiny) for (let i = 0; i < runs; i++) if (!(await benchRuns(name, requests))) wrong++;
+  for (const name of names.filter((one): one is keyof typeof DATASETS => Object.hasOwn(DATASETS, one))) {
+    await generateMissing(DATASETS[name], data);
+    if (!(await benchDatasets(name, data))) wrong++;
+  }
+  const following = names.filter((name) => Object.hasOwn(FOLLOWING, name));
+  if (following.length > 0 && !benchFollowing(following)) wrong++;
+  const lagging = names.filter((name) => Object.hasOwn(LAG_STORES, name));
+  if (lagging.length > 0 && !benchLag(lagging)) wrong++;
   if (names.includes(FUNCTIONS_WORKLOAD)) {
     await generateMissing('flat-100k', data);
     if (!(await benchFunctions(data))) wrong++;

@@ -82,8 +82,7 @@ export async function timedNode(name: string, args: readonly string[], cwd: stri
   const { code, err } = await node(args, cwd);
   const wallSeconds = (performance.now() - started) / 1000;
   if (code !== 0) throw new Error(`${name} ended with code ${code}: ${err}`);
-  const { quads, userSeconds, systemSeconds, peakMemoryBytes } = JSON.parse(err.trim().split('\n').at(-1) as string);
-  return { quads, wallSeconds, userSeconds, systemSeconds, peakMemoryBytes };
+  return { ...JSON.parse(err.trim().split('\n').at(-1) as string), wallSeconds };
 }
 
 /**

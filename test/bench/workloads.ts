@@ -45,6 +45,7 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   'flat-1k': { ...distinct('flat-1k'), ...bound('flat'), oracle: true },
   'flat-100k': { ...distinct('flat-100k'), ...bound('flat'), oracle: true },
   'flat-1m': { ...distinct('flat-1m'), ...bound('flat') },
+  'flat-10m': { ...distinct('flat-10m'), heapLimitMb: 256 },
   'flat-1m-all': { folder: 'flat-1m', mapping: 'mapping.ttl', options: ['--no-distinct'], expected: 'triples' },
   'xlsx-100k': workbook('xlsx-100k'),
   'xlsx-1m': workbook('xlsx-1m'),
@@ -84,7 +85,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
 
 /** What runs when no workload is named. */
 export const USUAL: readonly string[] = Object.keys(WORKLOADS).filter(
-  (name) => !/-1k$|400k|20mb|-json$|-xml$|sql-5m|(?:xlsx|ods)-/.test(name),
+  (name) => !/-1k$|-10m$|400k|20mb|-json$|-xml$|sql-5m|(?:xlsx|ods)-/.test(name),
 );
 
 /** What `--check` compares when no workload is named: small enough for two minutes together, large enough for optimised code. */

@@ -332,15 +332,15 @@ describe('what inputs are, and where', () => {
   });
 
   test.each<[what: string, args: readonly string[], code: number, ...words: string[]]>([
-    ['semicolons that nobody mentions', ['-i', 'export.txt'], 2, 'one column, "id;name;knows"', `--delimiter ';'`, 'csvw:dialect'],
+    ['semicolons that are not declared', ['-i', 'export.txt'], 2, 'one column, "id;name;knows"', `--delimiter ';'`, 'csvw:dialect'],
     ['a delimiter of two characters', ['--delimiter', ';;'], 2, '--delimiter is ";;", expected is one ASCII character', '\\t for a tab'],
     ['an empty delimiter', ['--delimiter', ''], 2, '--delimiter is ""'],
     ['a quote of two characters', ['--quote', '""'], 2, '--quote is', 'no quotes'],
     ['a delimiter that is the quote', ['--delimiter', "'", '--quote', "'"], 2, 'delimiter and the quote'],
     ['a delimiter that is the usual quote', ['--delimiter', '"'], 2, 'delimiter and the quote'],
-    ['an encoding that nobody knows', ['--encoding', 'klingon'], 2, '--encoding is "klingon"', 'windows-1250'],
+    ['an unknown encoding', ['--encoding', 'klingon'], 2, '--encoding is "klingon"', 'windows-1250'],
     ['an encoding that the file has not', ['-i', 'export.dat', ...ROWS], 1, 'not valid UTF-8', '--encoding'],
-    ['a format that nobody reads', ['--input-format', 'cvs'], 2, 'did you mean csv?'],
+    ['an unknown format', ['--input-format', 'cvs'], 2, 'did you mean csv?'],
     [
       'a format that the mapping does not read',
       ['-i', 'export.txt', '--input-format', 'xml'],

@@ -113,7 +113,7 @@ const reifier = (triple: string): string => `_:t${createHash('sha256').update(tr
 const GATHERING: Files = {
   'mapping.ttl': `${PREFIXES} @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
 <#P> rml:logicalSource <#people> ; rml:subjectMap [ rml:template "http://example.com/{$.id}" ] ;
-  rml:predicateObjectMap [ rml:predicate ex:tags ; rml:objectMap [ rml:gather ( [ rml:reference "$.tags[*]" ] ) ; rml:gatherAs rdf:List ] ] ,
+  rml:predicateObjectMap [ rml:predicate ex:tags ; rml:objectMap [ rml:gather ( [ rml:reference "$.tags[*]" ] ) ; rml:gatherAs <http://www.w3.org/1999/02/22-rdf-syntax-ns#List> ] ] ,
     [ rml:predicate ex:all ; rml:objectMap [
       rml:template "http://example.com/{$.team}" ; rml:gather ( [ rml:reference "$.id" ] ) ; rml:gatherAs rdf:Bag ] ] .
 <#people> rml:source [ a rml:RelativePathSource ; rml:path "people.json" ] ; rml:referenceFormulation rml:JSONPath ; rml:iterator "$[*]" .
@@ -330,26 +330,31 @@ describe('explain --dataset says how changes are found', () => {
   const table = (name: string, subject: string, rest = ''): string =>
     `<#${name}> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:path "${name}" ] ; rml:referenceFormulation rml:${name.endsWith('json') ? 'JSONPath ; rml:iterator "$[*]"' : 'CSV'} ] ; rml:subjectMap [ ${subject} ] ; rml:predicateObjectMap [ rml:predicate ex:p ; rml:objectMap [ ${rest === '' ? 'rml:reference "a"' : rest} ] ] .\n`;
   const iri = 'rml:template "http://e/{id}"';
+  const gathered = 'rml:gather ( [ rml:reference "a" ] ) ; rml:gatherAs <http://www.w3.org/1999/02/22-rdf-syntax-ns#List>';
+  const named = `rml:template "http://e/{a}" ; ${gathered}`;
 
   test.each<[what: string, mapping: string, said: readonly string[]]>([
     ['a table', table('a.csv', iri), ['group 1 by record']],
-    ['JSON', table('a.json', iri), ['group 1 by output: the records of JSON cannot be told apart without its reader']],
+    ['JSON', table('a.json', iri), ['group 1 by record']],
+    ['blank nodes of rows', table('a.csv', 'rml:termType rml:BlankNode'), ['group 1 by record']],
     [
-      'blank nodes of rows',
-      table('a.csv', 'rml:termType rml:BlankNode'),
-      ['group 1 by output: blank nodes are named by the place of their record among equal ones'],
+      'a quoted triple',
+      table('a.csv', iri) + table('b.csv', 'rml:quotedTriplesMap <#a.csv> ; rml:joinCondition [ rml:child "a" ; rml:parent "b" ]'),
+      ['group 1 by record'],
     ],
+    ['a list of a record', table('a.csv', gathered), ['group 1 by record']],
+    ['a list of several', table('a.csv', named), ['group 1 by output: records append to collections, in their order']],
     [
       'a join',
       table('a.csv', iri, 'rml:parentTriplesMap <#b.csv> ; rml:joinCondition [ rml:child "a" ; rml:parent "b" ]') + table('b.csv', iri),
-      ['group 1 by output: a join brings records together'],
+      ['group 1 by record'],
     ],
     [
       'two of them',
-      table('a.csv', iri) + table('b.json', 'rml:template "http://other/{id}"'),
+      table('a.csv', iri) + table('b.json', 'rml:termType rml:BlankNode', `rml:template "{a}" ; rml:termType rml:BlankNode ; ${gathered}`),
       [
         'group 1 by record',
-        'group 2 by output: the records of JSON cannot be told apart without its reader',
+        'group 2 by output: records append to collections, in their order',
         'all by output, since a run finds them in one way',
       ],
     ],

@@ -6,7 +6,7 @@ import { missingRedis } from '../servers/queues/redis.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 
 const SEED = process.env.CHAOS_SEED ?? '1';
-const SECONDS = process.env.CHAOS_SECONDS ?? '60';
+const SECONDS = process.env.CHAOS_SECONDS ?? '30';
 /** Time for the faults, for settling and for the verdict; three times what a busy machine needs. */
 const LIMIT_MS = (Number(SECONDS) + 300) * 1_000;
 

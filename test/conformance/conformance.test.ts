@@ -152,7 +152,7 @@ describe('a case', () => {
       'the harness does not read text/x-unknown',
     ],
     [
-      'whose target nobody wrote',
+      'whose target was not written',
       { expectedOutputs: [{ file: 'output.nq', role: 'target', mediaType: 'application/n-quads' }] },
       'failed',
       'There is no file',

@@ -126,7 +126,7 @@ async function unreadableMapping(test: Case, folder: string): Promise<Verdict | 
 
 const skipped = (reason: string): Verdict => ({ status: 'skipped', reason });
 
-/** What this version does not do is told by the mapping's own diagnostics. */
+/** The diagnostics of the mapping name what this version does not do. */
 async function reasonToSkip(test: Case, folder: string): Promise<string | undefined> {
   const notRun = Object.entries(NOT_RUN).find(([, formats]) => formats.includes(test.format));
   if (notRun !== undefined) return `${notRun[0]} (${test.format})`;
@@ -176,7 +176,7 @@ async function targetDifference(expected: ExpectedOutput, folder: string, direct
 
 /** What a run gives, with the targets that the suite names. */
 async function outcomeOf(test: Case, directory: string, database: DatabaseAccess | undefined): Promise<Outcome> {
-  // The languages have policies of their own.
+  // The languages have different policies.
   const output = await outputOf(test, directory, database, 'skip');
   if (output instanceof Fault) return output;
   const outputs = [output];

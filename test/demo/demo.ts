@@ -59,7 +59,7 @@ async function demo(): Promise<void> {
       ...request,
       inputFileURL: ['stations.csv', 'measurements-broken.json', 'schools.xml'].map(urlOf),
     });
-    say('\nAnd an input of a type that nobody can map:\n');
+    say('\nAnd an input of a type that cannot be mapped:\n');
     await expectFailure(service.url, { ...request, inputFileURL: [urlOf('photo.png')], logicalSource: ['stations.csv'] });
 
     title('4  The graph goes into a store');

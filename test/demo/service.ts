@@ -1,4 +1,4 @@
-/** Starts the service in a process of its own on a free port, with a data directory of its own, and takes both away again. */
+/** Starts the service in a separate process on a free port, with a separate data directory, and takes both away again. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -88,9 +88,9 @@ const { namedNode } = DataFactory;
 function openLoans(quads: string): readonly string[] {
   const graph = new Store(new Parser({ format: 'N-Quads' }).parse(quads));
   const nameOf = (subject: Parameters<Store['getObjects']>[0]): string =>
-    graph.getObjects(subject, namedNode('https://schema.org/name'), null)[0]?.value ?? 'somebody';
+    graph.getObjects(subject, namedNode('https://schema.org/name'), null)[0]?.value ?? 'an unknown person';
   return graph.getQuads(null, namedNode('https://library.example/ns#hasAtHome'), null, null).map(({ subject, object }) => {
     const author = graph.getObjects(object, namedNode('https://schema.org/author'), null)[0];
-    return `${nameOf(subject)} has “${nameOf(object)}” by ${author === undefined ? 'nobody' : nameOf(author)}`;
+    return `${nameOf(subject)} has “${nameOf(object)}” by ${author === undefined ? 'an unknown author' : nameOf(author)}`;
   });
 }

@@ -1,4 +1,4 @@
-/** Custom functions in a fleet: processes with disks of their own, a switch in the middle of a run that is sliced. */
+/** Custom functions in a fleet: processes with separate disks, a switch in the middle of a run that is sliced. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

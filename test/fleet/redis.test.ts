@@ -23,7 +23,7 @@ const missing = missingRedis ?? missingOpenssl;
 const why = missing === undefined ? '' : ` (skipped: ${missing})`;
 const { closes, directory } = closeAfterEach();
 
-/** Certificates of an authority of the test for 127.0.0.1, and one that nobody has signed. */
+/** Certificates of an authority of the test for 127.0.0.1, and one that no authority has signed. */
 function makeCertificates(cwd: string): void {
   const openssl = (...words: readonly string[]): unknown => execFileSync('openssl', words, { cwd, stdio: 'pipe' });
   for (const name of ['ca', 'stranger']) {
@@ -111,7 +111,7 @@ const failure = async (url: string, security: QueueSecurity = {}): Promise<unkno
 };
 
 (missing === undefined ? describe : describe.skip)(`Redis that is not one plain server${why}`, () => {
-  test('by TLS, with a certificate of its own; each mistake is named', async () => {
+  test('by TLS, with a private certificate; each mistake is named', async () => {
     const cwd = await directory();
     const port = await startSecureRedis(cwd);
     const url = `rediss://127.0.0.1:${port}`;
@@ -158,7 +158,7 @@ const failure = async (url: string, security: QueueSecurity = {}): Promise<unkno
       const admin = new Redis(redis.url);
       closes(() => admin.disconnect());
       await admin.call('CONFIG', 'SET', 'requirepass', 's3cret');
-      for (const url of [redis.url, redis.url.replace('//', '//:hunter2@'), redis.url.replace('//', '//somebody:hunter2@')]) {
+      for (const url of [redis.url, redis.url.replace('//', '//:hunter2@'), redis.url.replace('//', '//stranger:hunter2@')]) {
         const refused = (await failure(url)) as Error;
         expect(refused).toMatchObject({
           code: 'service/unavailable',

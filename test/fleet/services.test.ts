@@ -61,7 +61,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     await directory.remove();
   });
 
-  /** Processes of one test share a queue; each deployment has a data directory of its own. */
+  /** Processes of one test share a queue; each deployment has its own data directory. */
   const start = async (service: string, role: 'all' | 'api' | 'worker', env: Readonly<Record<string, string>> = {}) => {
     const one = await startService({
       cwd: directory.path,
@@ -177,7 +177,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     'a worker that does not reach the target leaves the runs to one that does, also if it finds out while it writes',
     async () => {
       prefix = uniquePrefix();
-      // Each is a store of its own, with a queue of its own.
+      // Each is a separate store, with a separate queue.
       const store = await start('graph-writer', 'all', { QUEUE_PREFIX: uniquePrefix(), DATA_DIR: at('store') });
       const target = { TRIPLESTORE_TYPE: 'sparql', TRIPLESTORE_PATIENCE_SECONDS: '2', RUN_ATTEMPTS: '10' };
       const near = { ...target, TRIPLESTORE_ENDPOINT: `${store.url}/sparql` };

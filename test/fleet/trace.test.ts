@@ -78,7 +78,7 @@ const tracer: Tracer = {
     return span;
   },
   startActiveSpan: () => {
-    throw new Error('nobody calls it');
+    throw new Error('it is not called');
   },
 };
 const provider: TracerProvider = { getTracer: () => tracer };

@@ -94,7 +94,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     await counted('?s ?p "kept"', (count) => count === 1);
   }, 120_000);
 
-  test('a message that comes again changes nothing', async () => {
+  test('a message that repeats changes nothing', async () => {
     const runs = async (): Promise<number> => ((await ask(`${service.url}/graph-writer/runs`)).body.runs as unknown[]).length;
     const before = await runs();
     await client.send(topics.success, [at('some.nq')]);

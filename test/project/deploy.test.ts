@@ -75,7 +75,7 @@ describe('Dockerfile', () => {
     expect(of('COPY').filter((rest) => rooms.some((room) => rest === `${room} ${room}`))).toHaveLength(rooms.length);
   });
 
-  test('runs as nobody in particular, and ends in the program', () => {
+  test('runs as a user without privileges, and ends in the program', () => {
     const value = (name: string): string | undefined => last.find(([one]) => one === name)?.[1];
     expect(value('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     // As a list: a shell in between would keep the signals to itself.
@@ -151,11 +151,11 @@ describe('docker-compose.yml', () => {
       else expect(Object.keys(compose.volumes)).toContain(from);
     }
     for (const secret of service.secrets ?? []) expect(Object.keys(compose.secrets)).toContain(secret);
-    // Nothing is reachable from elsewhere unless somebody says so.
+    // Nothing is reachable from elsewhere unless it is configured.
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   });
 
-  test('has no volume that nobody uses', () => {
+  test('has no unused volume', () => {
     const used = Object.values(services).flatMap(({ volumes = [] }) => volumes.map((mount: string) => mount.split(':')[0]));
     expect(Object.keys(compose.volumes).filter((name) => !used.includes(name))).toEqual([]);
   });
@@ -351,7 +351,7 @@ describe('the Kubernetes manifests', () => {
     const { data } = named('ConfigMap', 'quadmill');
     const [{ resources }] = named('Deployment', 'quadmill-worker').spec.template.spec.containers;
     const gibibytes = Number(/^(\d+)Gi$/.exec(resources.limits.memory)?.[1]);
-    // Runs and slices have places of their own.
+    // Runs and slices have separate places.
     expect(gibibytes * 1024).toBeGreaterThan(2 * Number(data.WORKER_CONCURRENCY) * Number(data.THREAD_MEMORY_MB) + 300);
   });
 

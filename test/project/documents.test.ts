@@ -16,6 +16,34 @@ const read = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'u
 /** What people read: without blocks of code. */
 const proseOf = (text: string): string => text.replace(/^```.*?^```$/gms, '');
 
+/** Phrases that have a plainer form, with what to write instead. A word alone in quotes is data, such as the user `nobody`. */
+const HOUSE_WORDS: readonly (readonly [phrase: string, instead: string])[] = [
+  ['of (?:its|their) own', 'its own …, separate or dedicated'],
+  ['(?:whoever|somebody|nobody)', 'who it is, such as the caller, the user, no process'],
+  ['no longer(?! than)', 'what holds now'],
+  ['since then', 'now'],
+  ['comes? again', 'repeats'],
+  ['(?:is|are) told', 'is reported, gets or is recognised by'],
+  ['anew', 'again, or rewrites and rebuilds'],
+];
+/** Spaces within a sentence, also over lines of a comment. */
+const GAP = String.raw`(?:\s+(?:\*|//)?\s*)`;
+const PATTERNS = HOUSE_WORDS.map(
+  ([phrase, instead]) => [new RegExp(String.raw`\b${phrase.replaceAll(' ', GAP)}\b`, 'gi'), instead] as const,
+);
+/** The history, and the list above. */
+const UNCHECKED = ['CHANGELOG.md', 'test/project/documents.test.ts'];
+
+/** `line: phrase → what to write instead`, for each of the phrases. */
+function houseWordsIn(text: string): readonly string[] {
+  const prose = text.replace(/(['"`])\w+\1/g, (quoted) => ' '.repeat(quoted.length));
+  return PATTERNS.flatMap(([pattern, instead]) =>
+    [...prose.matchAll(pattern)].map(
+      ({ 0: found, index }) => `${prose.slice(0, index).split('\n').length}: ${found.replace(/\s+/g, ' ')} → ${instead}`,
+    ),
+  );
+}
+
 describe('pages that are made of tables', () => {
   test.each(Object.entries(PAGES))('%s is what `npm run docs` writes', async (path, text) => {
     expect(read(path)).toBe(await text());
@@ -53,8 +81,17 @@ const codeOf = (...folders: readonly string[]): string =>
     .filter((name) => name.endsWith('.ts') && !name.endsWith('documents.test.ts'))
     .map(read)
     .join('\n');
-const program = codeOf('src', 'queues', 'workers', 'api', 'client', 'studio', 'bin');
+const SOURCES = ['src', 'queues', 'workers', 'api', 'client', 'studio', 'bin'];
+const program = codeOf(...SOURCES);
 const words = new Set((program + codeOf('test')).match(/\w+/g));
+
+const PROSE = [
+  ...DOCUMENTS,
+  ...readdirSync(PROJECT_ROOT).filter((name) => name.endsWith('.js')),
+  ...[...SOURCES, 'test']
+    .flatMap((top) => (readdirSync(join(PROJECT_ROOT, top), { recursive: true }) as string[]).map((name) => `${top}/${name}`))
+    .filter((name) => /\.(?:tsx?|m?js|md)$/.test(name)),
+].filter((path) => !UNCHECKED.includes(path));
 
 /** The anchors that a page's headings have. */
 const anchorsOf = (text: string): readonly string[] =>
@@ -75,7 +112,7 @@ describe('what documents name is there', () => {
     expect(identifiersIn('`isSingle`, `OpenScan`, `NOT_YET`, `run`, `Route`')).toEqual(['isSingle', 'OpenScan', 'NOT_YET']);
   });
 
-  test('each decision has a number of its own, which its title has, too', () => {
+  test('each decision has its own number, which its title has, too', () => {
     const decisions = DOCUMENTS.filter((path) => path.startsWith('docs/decisions/'));
     const numbers = decisions.map((path) => Number(/(\d{4})-[\w.-]+\.md$/.exec(path)?.[1]));
     expect(decisions.map((path) => Number(/^# (\d+)\. /.exec(read(path))?.[1]))).toEqual(numbers);
@@ -120,5 +157,17 @@ describe('what documents name is there', () => {
     expect(names.length).toBeGreaterThan(50);
     const missing = names.filter(([name, path]) => !new RegExp(`^export .*\\b${name}\\b`, 'm').test(read(join('docs', path))));
     expect(missing).toEqual([]);
+  });
+});
+
+describe('sentences are plain', () => {
+  test('the rules find what they look for', () => {
+    const text = "// a name of\n * its own\nuser('nobody') waits no longer than 3 s\nIt is no\n// longer 'new', whoever asks.\n";
+    expect(houseWordsIn(text).map((line) => line.replace(/ → .*/, ''))).toEqual(['1: of * its own', '5: whoever', '4: no // longer']);
+    expect(PROSE.length).toBeGreaterThan(1_000);
+  });
+
+  test('documents, comments and messages have none of the phrases that are to be avoided', () => {
+    expect(PROSE.flatMap((path) => houseWordsIn(read(path)).map((found) => `${path}:${found}`))).toEqual([]);
   });
 });

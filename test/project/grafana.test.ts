@@ -84,7 +84,7 @@ describe('the dashboard', () => {
     expect(panel.targets?.length).toBeGreaterThan(0);
   });
 
-  test('has a place and a number of its own for each panel', () => {
+  test('has a separate place and number for each panel', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     const places = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, i) => `${x + (i % w)} ${y + Math.floor(i / w)}`),
@@ -143,7 +143,7 @@ describe('alerts', () => {
       expect(['info', 'warning', 'critical']).toContain(alert.labels.severity);
       expect(alert.annotations.summary).toMatch(/\S/);
       expect(file('docs/operations.md')).toContain(`\`${name.slice('Quadmill'.length)}\``);
-      // It has labels of its own, which nothing else here has.
+      // It has special labels, which nothing else here has.
       expect(alert.expr.replace(/on \(\) absent\(/g, '')).not.toContain('absent(');
       // What a text shows of the labels must be there after the query has summed up.
       const kept = [...EVERYWHERE, ...labelsOf(alert.expr)];
@@ -154,7 +154,7 @@ describe('alerts', () => {
 
   test('have a name each', () => expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length));
 
-  test('there is one for everything that wakes somebody up', () => {
+  test('there is one for everything that wakes a person up', () => {
     const watched = alerts.flatMap(({ expr }) => metricsOf(expr));
     const wanted = [
       'up',

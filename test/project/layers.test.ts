@@ -151,7 +151,7 @@ describe('no circle', () => {
 const LARGE: Readonly<Record<string, string>> = {
   'test/src': 'the rooms of src',
   src: 'one folder for each room of the engine',
-  test: 'one folder for each of src and the rooms beside it, and those of its own',
+  test: 'one folder for each of src and the rooms beside it, and further ones',
   'test/src/run/cases': 'golden cases, one folder each',
   'test/src/mapping/cases': 'golden cases, one folder each',
 };

@@ -1,4 +1,4 @@
-/** Every option has somebody who reads it. */
+/** Every option has code that reads it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';

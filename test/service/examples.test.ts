@@ -71,6 +71,14 @@ describe(`examples of docs/api.md${missingCurl === undefined ? '' : ` (not teste
       { status: '200', items: [{ position: 1, values: ['C-17', '5'] }] },
       { status: '200' },
       { status: '200', input: of('graph.nq'), records: 1, quads: 1, rejectedRecords: 0 },
+      // What the message of the run has written is not written again.
+      {
+        status: '200',
+        input: [expect.stringMatching(/datasets\/people$/)],
+        records: expect.any(Number),
+        quads: expect.any(Number),
+        rejectedRecords: 0,
+      },
     ]);
   });
 

@@ -133,7 +133,7 @@ describeS3('object storage', () => {
     expect(sliced.body.outputFileLocations.length).toBeGreaterThan(1);
     const lines = await objectLines(sliced.body.outputFileLocations);
     expect([lines.length, new Set(lines).size]).toEqual([ROWS, ROWS]);
-    // Through the service, too, which needs no key of whoever asks.
+    // Through the service, too, which needs no key of the caller.
     for (const [i, location] of sliced.body.outputFileLocations.entries()) {
       const answer = await fetch(`${service.url}/semi-structured-transformer/runs/${sliced.body.runId}/outputs/${i + 1}`);
       expect([answer.status, await answer.text()]).toEqual([200, await textOf(location)]);

@@ -421,7 +421,7 @@ fastDescribe('a source that the mapping describes', () => {
     expect(await linesOf(answer)).toEqual(['<http://example.com/1> <http://example.com/v> "one" .', ...PEOPLE_LINES].sort());
   });
 
-  test('has logins that nobody can read', async () => {
+  test('has logins that cannot be read', async () => {
     const shown = await ask(`${own.url}/semi-structured-transformer/config?paths=SOURCE_LOGINS`);
     expect(JSON.stringify(shown.body)).toContain('******');
     expect(JSON.stringify(shown.body)).not.toContain('k3y');

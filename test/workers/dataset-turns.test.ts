@@ -8,7 +8,7 @@ import { SERVICE_QUEUES, type SuccessReport } from '../../queues/jobs.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
 import { openConfig } from '../../src/config/store.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
-import { lockState } from '../../src/datasets/state.ts';
+import { lockState } from '../../src/datasets/versions/state.ts';
 import { startWorkers } from '../../workers/host.ts';
 import { openQueue, QUEUES, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { tinyRun } from '../support/queues/requests.ts';

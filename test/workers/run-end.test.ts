@@ -118,7 +118,7 @@ describe('what follows the end of a run', () => {
       let taken = false;
       await work({
         has: () => true,
-        // In place of an answer that is lost: what the worker does next is refused, since the job is no longer its own.
+        // In place of an answer that is lost: what the worker does next is refused, since it does not hold the job any more.
         async add({ runId }, outcome) {
           if (taken) return;
           taken = true;
@@ -138,7 +138,7 @@ describe('what follows the end of a run', () => {
     60_000,
   );
 
-  test('is told when a queue that was away says that it has it, and not when another one took the run over', async () => {
+  test('is reported when a queue that was away says that it has it, and not when another one took the run over', async () => {
     const { directory, backend, runs, said, logger } = await open();
     let refusals = 2;
     const queue = ((name: string) => {
@@ -147,7 +147,14 @@ describe('what follows the end of a run', () => {
       return { getJob };
     }) as unknown as QueueBackend['queue'];
     const none = async (): Promise<undefined> => undefined;
-    const hooks = { recordProvenance: none, publish: undefined, cleanUp: none, deleteSources: none, leave: none };
+    const hooks = {
+      recordProvenance: none,
+      publish: undefined,
+      cleanUp: none,
+      deleteSources: none,
+      noteTarget: async () => undefined,
+      leave: none,
+    };
     const end = new RunEnd({ jobChanges: backend.jobChanges, queue }, hooks, logger);
     const fault = new Fault('run/cancelled', 'The run was cancelled');
     const cancelled = async (isOurs: boolean): Promise<void> => {

@@ -54,7 +54,7 @@ describe('small runs', () => {
     expect(await left()).toHaveLength(sizes.length * 2);
   }, 60_000);
 
-  test('share a thread, four at a time, and others have one of their own', async () => {
+  test('share a thread, four at a time, and others have a separate one', async () => {
     const { run } = await open(ENGINE);
     const urls = [...Array(5).fill('thread&slow=500&ok=.csv'), 'thread', 'thread&ok=.xlsx'];
     const threads = await Promise.all(urls.map(async (url, i) => threadOf(await run(`r${i}`, url))));

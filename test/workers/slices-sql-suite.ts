@@ -164,7 +164,7 @@ function suite(product: (typeof PRODUCTS)[number]): void {
     60_000,
   );
 
-  test('gives each row a blank node of its own, also in different slices', async () => {
+  test('gives each row another blank node, also in different slices', async () => {
     const fresh = `@prefix rml: <http://w3id.org/rml/> . @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ex: <http://example.com/ns#> .
       <#Note> a rml:TriplesMap ; rml:logicalSource [ rml:referenceFormulation rml:SQL2008Table ; rml:iterator "note" ] ;
         rml:subjectMap [ rml:template "${NOTE}{id}" ] ;

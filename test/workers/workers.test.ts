@@ -50,7 +50,7 @@ function taskFor(directory: string, url: string, runId = 'r1', more: Partial<Tas
   };
 }
 
-/** A first attempt has no files of its own run to look for. */
+/** A first attempt has no files of its run to look for. */
 const thirdAttempt = (task: Task): Task => ({ ...task, output: { ...task.output, attempt: '3' } });
 
 const hooks = (signal = new AbortController().signal, assertMayCommit: () => Promise<void> = async () => {}) => ({
@@ -460,7 +460,7 @@ describe('the failure message', () => {
       'Record could not be processed due to: No. Did you mean it? There is no column b.c (expression b.c) (did you mean a.c or b.d?).',
     ],
     [
-      'the question of a diagnostic, which stands in a line of its own, behind what it is about',
+      'the question of a diagnostic, which stands in a separate line, behind what it is about',
       {},
       new Fault('mapping/invalid', 'm.ttl:4:1: error: there is no property rml:tmplate\n    did you mean rml:template?'),
       'file:///in/a.csv',

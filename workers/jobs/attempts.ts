@@ -67,7 +67,7 @@ export interface AttemptContext {
    * @throws Fault — the job must not start; Busy — not yet
    */
   admit(): Promise<void>;
-  /** Call before output appears. Throws if the job must not continue: the lock is lost, or the job is no longer needed. */
+  /** Call before output appears. Throws if the job must not continue: the lock is lost, or the job is not needed any more. */
   assertMayCommit(): Promise<void>;
 }
 

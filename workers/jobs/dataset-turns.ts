@@ -1,11 +1,11 @@
 /**
- * Whose turn it is among the runs of a dataset: one runs at a time, in the order of the requests. Lines of runs in the queue's database say the order;
+ * Whose turn it is among the runs of a line (`lineOf`): one runs at a time, in the order of the requests. Lines of runs in the queue's database say the order;
  * a run leaves its line when it has ended. A run that is taken before its turn is put off, and holds no place of a worker meanwhile.
  */
 import type { Job } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import { lockOf } from '../../queues/backend/jobs/changes.ts';
-import { type Outcome, type RunPayload, SERVICE_QUEUES } from '../../queues/jobs.ts';
+import { ALL_SERVICES, lineOf, type Outcome, type RunPayload, SERVICE_QUEUES } from '../../queues/jobs.ts';
 
 type RunJob = Job<RunPayload, Outcome>;
 
@@ -16,7 +16,7 @@ const LONGEST_LOOK_MS = 300_000;
 export interface DatasetTurns {
   /** Whether an earlier run of the dataset has not ended. */
   isBusy(job: Job<RunPayload>): Promise<boolean>;
-  /** Puts a run off until it is called, or where it waits for another process, for a while. @throws Error — `token` is no longer the lock */
+  /** Puts a run off until it is called, or where it waits for another process, for a while. @throws Error — `token` does not hold the lock any more */
   putOff(job: Job<RunPayload>, token: string): Promise<void>;
   /** Takes a run that has ended out of the line, and calls the next one. */
   leave(run: RunPayload): Promise<void>;
@@ -27,9 +27,7 @@ export function datasetTurns({
   datasetLines,
   jobChanges,
 }: Pick<QueueBackend, 'queue' | 'datasetLines' | 'jobChanges'>): DatasetTurns {
-  const queues = (['semi-structured-transformer', 'sql-transformer'] as const).map((service) =>
-    queue<RunPayload, Outcome>(SERVICE_QUEUES[service].work),
-  );
+  const queues = ALL_SERVICES.map((service) => queue<RunPayload, Outcome>(SERVICE_QUEUES[service].work));
   const find = async (id: string): Promise<RunJob | undefined> =>
     (await Promise.all(queues.map((one) => one.getJob(id)))).find((job) => job !== undefined);
 
@@ -37,8 +35,8 @@ export function datasetTurns({
    * The first run that has not ended. Runs before it leave the line: their workers died at their end, or their requests before they were in the queue.
    * A request that is still on its way to the queue was not answered, so no later one has to wait for it; its run joins the line again.
    */
-  const firstOf = async (dataset: string, head: string | undefined): Promise<RunJob | undefined> => {
-    for (let id = head; id !== undefined; id = await datasetLines.leave(dataset, id)) {
+  const firstOf = async (line: string, head: string | undefined): Promise<RunJob | undefined> => {
+    for (let id = head; id !== undefined; id = await datasetLines.leave(line, id)) {
       const job = await find(id);
       if (job !== undefined && job.finishedOn === undefined) return job;
     }
@@ -54,32 +52,29 @@ export function datasetTurns({
 
   return {
     async isBusy({ data }) {
-      const dataset = datasetUrlOf(data);
-      if (dataset === undefined) return false;
-      const { head } = await datasetLines.join(dataset, data.runId);
+      const line = lineOf(data);
+      if (line === undefined) return false;
+      const { head } = await datasetLines.join(line, data.runId);
       if (head === data.runId) return false;
-      return (await firstOf(dataset, head))?.id !== data.runId;
+      return (await firstOf(line, head))?.id !== data.runId;
     },
 
     async putOff(job, token) {
       const { data } = job;
-      const dataset = datasetUrlOf(data) as string;
+      const line = lineOf(data) as string;
       // 0: its turn has come, and another process writes the dataset.
-      const { before } = await datasetLines.join(dataset, data.runId);
+      const { before } = await datasetLines.join(line, data.runId);
       await jobChanges.amend(SERVICE_QUEUES[data.service].work, data.runId, { waits: (data.waits ?? 0) + 1 }, lockOf(job, token));
       await job.moveToDelayed(Date.now() + Math.min(LONGEST_LOOK_MS, Math.max(1, before) * LOOK_MS), token);
       if (before === 0) return;
       // A run that ended before that did not find it among those that can be called.
-      const { head } = await datasetLines.join(dataset, data.runId);
+      const { head } = await datasetLines.join(line, data.runId);
       if (head === data.runId) await call(await find(head));
     },
 
     async leave(run) {
-      const dataset = datasetUrlOf(run);
-      if (dataset !== undefined) await call(await firstOf(dataset, await datasetLines.leave(dataset, run.runId)));
+      const line = lineOf(run);
+      if (line !== undefined) await call(await firstOf(line, await datasetLines.leave(line, run.runId)));
     },
   };
 }
-
-/** JSON has no undefined: the value is absent or null. */
-const datasetUrlOf = (run: RunPayload): string | undefined => (run.service === 'graph-writer' ? undefined : run.dataset?.url);

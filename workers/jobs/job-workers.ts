@@ -48,7 +48,7 @@ function workersOf(service: Service, options: JobWorkerOptions): readonly JobWor
   const { backend, pool, settings, turns, end, logger } = options;
   const { WORKER_CONCURRENCY: concurrency, WRITE_CONCURRENCY } = options.snapshot;
   if (service === 'graph-writer') {
-    const writes = writeAttempts(backend, pool, settings, end, logger);
+    const writes = writeAttempts(backend, pool, settings, turns, end, logger);
     return [open(service, 'run', SERVICE_QUEUES[service].work, writes, WRITE_CONCURRENCY, options)];
   }
   const { work, slice } = SERVICE_QUEUES[service];

@@ -1,9 +1,9 @@
 /**
  * The end of a run: computes its outcome, once, from the result of its last attempt or the fault that ended it.
  *
- * The outcome becomes the result of the job, or the reason why it failed, with which the queue tells all who wait. Where something is done
- * before that may not be followed by another end, such as a message, the end is stored in the job first, by the holder of its lock. Whoever takes
- * the job again goes on from there.
+ * The outcome becomes the result of the job, or the reason why it failed, with which the queue informs all who wait. Where something is done
+ * before that may not be followed by another end, such as a message, the end is stored in the job first, by the holder of its lock. The next
+ * holder goes on from there.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, UnrecoverableError, type Worker } from 'bullmq';
@@ -11,6 +11,7 @@ import type { QueueBackend } from '../../queues/backend/backend.ts';
 import { lockOf } from '../../queues/backend/jobs/changes.ts';
 import { whileAway } from '../../queues/backend/refusals.ts';
 import {
+  lineOf,
   type Outcome,
   type RunPayload,
   SERVICE_QUEUES,
@@ -24,14 +25,17 @@ import { next } from '../../queues/runs/life.ts';
 import { completedOutcome, encodeFault, encodeOutcome, failedOutcome, withProvenance, writtenOutcome } from '../../queues/runs/outcome.ts';
 import { atMost } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
-import { type Logger, METRICS, observeVersion } from '../../src/core/telemetry/observe.ts';
+import { type Logger, METRICS, observeVersion, observeWritten } from '../../src/core/telemetry/observe.ts';
 import { type AttemptEnd, LOST } from './attempts.ts';
+
+/** What an outcome is that of: a run, or a version that a follower has made without one. */
+export type Announced = Pick<RunPayload, 'runId' | 'service' | 'source'>;
 
 /** Stores the messages of an outcome safely. */
 export interface PublishOutcome {
   /** Whether there are any at present. */
-  has(run: RunPayload, outcome: Outcome): boolean;
-  add(run: RunPayload, outcome: Outcome): Promise<void>;
+  has(run: Announced, outcome: Outcome): boolean;
+  add(run: Announced, outcome: Outcome): Promise<void>;
 }
 
 /** Removes all files of a run that did not complete. */
@@ -56,7 +60,9 @@ export interface RunEndHooks {
   readonly publish: PublishOutcome | undefined;
   readonly cleanUp: CleanUp;
   readonly deleteSources: DeleteSources;
-  /** Lets the next run of the dataset begin, if the run has one. */
+  /** Notes the version that the target has. What keeps it from being noted does not fail the run: the next one notes it. */
+  readonly noteTarget: (run: RunPayload, outcome: Outcome) => Promise<void>;
+  /** Lets the next run of its line begin. */
   readonly leave: (run: RunPayload) => Promise<void>;
 }
 
@@ -90,7 +96,7 @@ export class RunEnd {
    * by then. All files of a run that did not complete are removed: a worker may have been killed after it published, without another attempt.
    *
    * @throws UnrecoverableError — the run did not complete; its message holds the outcome. DelayedError — what follows is retried later. Error —
-   *   `token` is no longer the lock
+   *   `token` does not hold the lock any more
    */
   async process(job: RunJob, token: string, end: AttemptEnd<RunResult>): Promise<Outcome> {
     const { data } = job;
@@ -108,6 +114,7 @@ export class RunEnd {
     } catch (error) {
       return this.#failed(job, token, { ...stored, failures: stored.failures + 1 }, Fault.of(error));
     }
+    await this.#hooks.noteTarget(data, outcome).catch(() => undefined);
     // Where that fails, the next run finds out that this one has ended.
     await this.#hooks.leave(data).catch(() => undefined);
     this.#given.set(job, outcome);
@@ -159,7 +166,7 @@ export class RunEnd {
     while (!signal.aborted) {
       try {
         const now = await this.#backend.queue(SERVICE_QUEUES[job.data.service].work).getJob(job.id as string);
-        // Whoever takes the job after it was lost changes these numbers.
+        // A worker that takes the job after it was lost changes these numbers.
         const isOwn = now?.attemptsStarted === job.attemptsStarted && now.stalledCounter === job.stalledCounter;
         if (isOwn && now.finishedOn !== undefined) this.#record(job);
         break;
@@ -211,8 +218,10 @@ function outcomeOf(run: RunPayload, { result, fault, at }: StoredEnd): Outcome {
 /** Whether something follows this end, beside messages, that may not be followed by another one. */
 function hasConsequences(run: RunPayload, { state }: Outcome): boolean {
   if (state !== 'completed' || run.deleteSource === true) return true;
-  // JSON has no undefined: the value is absent or null. After a version of a dataset, its next run may begin.
-  return run.service !== 'graph-writer' && (run.provenance != null || run.dataset != null);
+  // The next run of its line may begin.
+  if (lineOf(run) !== undefined) return true;
+  // JSON has no undefined: the value is absent or null.
+  return run.service !== 'graph-writer' && run.provenance != null;
 }
 
 function recordOutcome({ runId, service, submittedAt }: RunPayload, outcome: Outcome, logger: Logger): void {
@@ -222,6 +231,8 @@ function recordOutcome({ runId, service, submittedAt }: RunPayload, outcome: Out
     if (service === 'graph-writer') {
       METRICS.statementsWritten.inc(quads);
       METRICS.statementsRejected.inc(rejectedRecords);
+      const { dataset, version } = outcome.report;
+      if (dataset !== undefined && version !== undefined) observeWritten(dataset, version);
     } else {
       METRICS.records.inc(records);
       METRICS.quads.inc(recordVersion(outcome.report) ?? quads);
@@ -242,8 +253,8 @@ function recordOutcome({ runId, service, submittedAt }: RunPayload, outcome: Out
 
 /** Counts a new version of a dataset. Returns the statements that were written for it; undefined: the run has no dataset. */
 function recordVersion(report: SuccessReport | WriterReport): number | undefined {
-  if (!('dataset' in report) || report.dataset === undefined) return undefined;
+  if (!('outputFileLocations' in report) || report.dataset === undefined) return undefined;
   const { dataset, version = 0, previousVersion = 0, added = 0, removed = 0 } = report;
-  if (version > previousVersion) observeVersion(dataset, added, removed);
+  observeVersion(dataset, version, version > previousVersion ? { added, removed } : undefined);
   return added + removed;
 }

@@ -16,7 +16,7 @@ import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { inPresentSpan } from '../../src/core/telemetry/trace.ts';
-import { lockState } from '../../src/datasets/state.ts';
+import { lockState } from '../../src/datasets/versions/state.ts';
 import type { DirectoryLock } from '../../src/storage/local/directory-lock.ts';
 import { removeAll, removeSpills } from '../output/output.ts';
 import type { DatasetTask } from '../task.ts';

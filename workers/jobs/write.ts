@@ -10,6 +10,7 @@ import { removeAll, removeSpills } from '../output/output.ts';
 import type { WriteTask } from '../task.ts';
 import type { TaskHooks, ThreadPool } from '../threads/pool.ts';
 import { type AttemptContext, type AttemptSettings, Attempts, fieldsOf, type JobKind, wholeRun } from './attempts.ts';
+import type { DatasetTurns } from './dataset-turns.ts';
 import type { RunEnd } from './run-end.ts';
 import { type PathSettings, pathsOf } from './task.ts';
 
@@ -27,6 +28,7 @@ export function writeAttempts(
   backend: QueueBackend,
   pool: ThreadPool,
   settings: WriteSettings,
+  turns: DatasetTurns,
   end: RunEnd,
   logger: Logger,
 ): Attempts<WritePayload, WriteResult, Outcome> {
@@ -49,6 +51,8 @@ export function writeAttempts(
       METRICS.writeBatches.inc(result.report.batches);
       return { ...result, startedAt, milliseconds: Math.round(performance.now() - started) };
     },
+
+    turns,
 
     end: (job, token, ended) => end.process(job, token, ended),
 
@@ -106,6 +110,8 @@ async function writeTaskOf(job: Job<WritePayload, Outcome>, settings: WriteSetti
     settings.s3(),
   ]);
   return {
+    // JSON has no undefined: the value is absent or null.
+    dataset: data.dataset ?? undefined,
     request: {
       ...data.write,
       runId: data.runId,

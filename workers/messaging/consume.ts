@@ -11,9 +11,9 @@ import type { BusState, IncomingMessage, MessageBus } from '../../queues/messagi
 import { deadLetter, sourceMessageHeaders, sourceOf } from '../../queues/messaging/messages.ts';
 import type { Outbox } from '../../queues/messaging/outbox.ts';
 import { inputsRequest } from '../../queues/requests/inputs.ts';
-import { readProcessFields, readWriteFields, writeInputsOf } from '../../queues/requests/process.ts';
+import { readProcessFields, readWriteFields, writtenOf } from '../../queues/requests/process.ts';
 import { sqlRequest } from '../../queues/requests/transform.ts';
-import { hasTarget, writerRequest } from '../../queues/requests/writer.ts';
+import { datasetWriteRequest, hasTarget, writerRequest } from '../../queues/requests/writer.ts';
 import type { Runs, SharedSettings, Submitted } from '../../queues/runs/contract.ts';
 import { failureMessage } from '../../queues/runs/outcome.ts';
 import { runIdOfKey } from '../../queues/runs/runs.ts';
@@ -168,7 +168,6 @@ export function messageHandler(
     let submitted: Submitted;
     try {
       const request = await requestOf(message, service, config.snapshot(), workingDirectory, functions);
-      if (request === undefined) return METRICS.messagesTaken.inc({ service, result: 'empty' });
       submitted = await submit(runs, request, message);
     } catch (error) {
       const fault = Fault.of(error);
@@ -203,22 +202,23 @@ async function submit(runs: Pick<Runs, 'submit'>, request: ServiceRequest, messa
   }
 }
 
-/** undefined: there is nothing to do. */
 async function requestOf(
   { value }: IncomingMessage,
   service: Service,
   snapshot: Snapshot,
   workingDirectory: string,
   functions: Pick<FleetFunctions, 'described'> | undefined,
-): Promise<ServiceRequest | undefined> {
+): Promise<ServiceRequest> {
   switch (service) {
     case 'sql-transformer':
       return sqlRequest(snapshot, workingDirectory);
     case 'semi-structured-transformer':
       return inputsRequest(readProcessFields(fieldsOfMessage(value, EXPECTED)), snapshot, workingDirectory, await functions?.described());
     case 'graph-writer': {
-      const files = filesOfMessage(value);
-      return files.length === 0 ? undefined : writerRequest(files, snapshot, workingDirectory);
+      const written = writtenOfMessage(value);
+      return 'dataset' in written
+        ? datasetWriteRequest(written, snapshot, workingDirectory)
+        : writerRequest(written, snapshot, workingDirectory);
     }
   }
 }
@@ -238,20 +238,20 @@ function fieldsOfMessage(value: Buffer | null, expected: string): Readonly<Recor
 }
 
 /**
- * The files named by a success message, none if it has no added statements of a dataset: a transformer's JSON message, a body of `/process`, a JSON array or string, or a plain URL.
+ * What a message names: a transformer's success message (the dataset of which it made a version, else its files), a body of `/process`, a JSON array or
+ * string, or a plain URL.
  *
  * @throws Fault request/invalid, request/malformed
  */
-function filesOfMessage(value: Buffer | null): readonly string[] {
+function writtenOfMessage(value: Buffer | null): ReturnType<typeof writtenOf> {
   const text = textOf(value, EXPECTED_FILES).trim();
-  if (/^["[]/.test(text)) return filesOf({ inputFileURL: parseJson(text, EXPECTED_FILES) });
+  const written = (fields: object): ReturnType<typeof writtenOf> => writtenOf(readWriteFields(fields));
+  if (/^["[]/.test(text)) return written({ inputFileURL: parseJson(text, EXPECTED_FILES) });
   const fields = fieldsOfMessage(value, EXPECTED_FILES);
-  const files = fields.outputFileLocations;
-  if (typeof fields.dataset === 'string' && Array.isArray(files) && files.length === 0) return [];
-  return filesOf(files === undefined ? fields : { inputFileURL: files });
+  const { outputFileLocations, dataset } = fields;
+  if (outputFileLocations === undefined) return written(fields);
+  return written(typeof dataset === 'string' ? { dataset } : { inputFileURL: outputFileLocations });
 }
-
-const filesOf = (fields: unknown): readonly string[] => writeInputsOf(readWriteFields(fields));
 
 /** @throws Fault request/malformed */
 function textOf(value: Buffer | null, expected: string): string {

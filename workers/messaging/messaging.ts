@@ -4,12 +4,20 @@ import type { FleetFunctions } from '../../queues/custom-functions.ts';
 import type { RunPayload, Service } from '../../queues/jobs.ts';
 import type { BusState, MessageBus } from '../../queues/messaging/bus.ts';
 import { openConfiguredBus, provenanceOptions } from '../../queues/messaging/configured-bus.ts';
-import { type MessageKind, messagesOf, provenanceDeadLetter, topicOf } from '../../queues/messaging/messages.ts';
+import {
+  deadLetter,
+  feedMessageHeaders,
+  type MessageKind,
+  messagesOf,
+  provenanceDeadLetter,
+  topicOf,
+} from '../../queues/messaging/messages.ts';
 import { openOutbox, startSender } from '../../queues/messaging/outbox.ts';
 import type { Runs } from '../../queues/runs/contract.ts';
 import type { ConfigStore } from '../../src/config/store.ts';
 import type { Fault } from '../../src/core/fault.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
+import type { FollowerAnnouncements } from '../follow/announce.ts';
 import type { PublishOutcome } from '../jobs/run-end.ts';
 import { startConsumers } from './consume.ts';
 
@@ -18,6 +26,8 @@ export interface Messaging {
   readonly publish: PublishOutcome;
   /** Sends a message that the provenance of a run could not be recorded. */
   provenanceFailed(run: RunPayload, fault: Fault): Promise<void>;
+  /** For followers: sends a dead letter with a message of their feed. */
+  readonly rejected: FollowerAnnouncements['rejected'];
   /** Stops consuming source messages. */
   stopConsuming(): Promise<void>;
   /** Sends remaining messages for a moment; the rest stays in the outbox. */
@@ -73,6 +83,11 @@ export async function openMessaging(backend: QueueBackend, options: MessagingOpt
       const snapshot = config.snapshot();
       const announcement = provenanceDeadLetter(run, fault, snapshot, new Date());
       if (bus.hasConsumer(topicOf(announcement.kind, snapshot))) await outbox.add(run.service, announcement);
+    },
+    async rejected(service, failure, message) {
+      const snapshot = config.snapshot();
+      if (!bus.hasConsumer(topicOf('dead-letter', snapshot))) return;
+      await outbox.add(service, deadLetter(failure, feedMessageHeaders(message), snapshot));
     },
     async stopConsuming() {
       // On the local bus, messages are produced until the last run has ended; runs that they start are left to the next process.

@@ -56,7 +56,7 @@ export function outputPlace(url: string, temporary: string, access: S3Access): O
  */
 export async function removeEarlier(place: OutputPlace, name: string, attempt: string): Promise<void> {
   await removeTemporary(place, name, (file) => isEarlier(attemptOf(file, name), attempt));
-  // An upload tells no attempt. A newer one that loses its own is repeated.
+  // An upload names no attempt. A newer one that loses its own is repeated.
   if (!attempt.includes('-')) await abortUploadsOf(place, name);
 }
 

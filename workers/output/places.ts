@@ -12,4 +12,6 @@ export const objectUrl = ({ at: { bucket, key } }: ObjectDirectory, name: string
 export interface Move {
   readonly from: string;
   readonly to: string;
+  /** Its size, if it is an object under that name and not a file. */
+  readonly objectBytes?: number;
 }

@@ -70,10 +70,11 @@ function inObjects(directory: string, objects: ObjectDirectory): Publication {
       await confirm();
     },
     async appear(moves) {
-      for (const { from, to } of moves) {
+      for (const { from, to, objectBytes } of moves) {
         await uploads.get(to)?.complete();
         uploads.delete(to);
-        await rm(join(directory, from), { force: true });
+        // Objects under temporary names are removed when the run ends.
+        if (objectBytes === undefined) await rm(join(directory, from), { force: true });
       }
     },
     isOvertaken: (error) => error instanceof Fault && error.code === 'run/lost',

@@ -15,10 +15,13 @@ import { hasEarlier, hasManifest, RejectionFile, removeAttempt, removeReplaced, 
 import type { Move } from './places.ts';
 import { openPublication } from './publication.ts';
 import { type FinishedTarget, joinTargets } from './targets.ts';
+import type { SliceFiles } from './transfer.ts';
 
 /** Complete files under their temporary names. */
 interface FinishedFiles {
   readonly parts: readonly FinishedPart[];
+  /** Whether a part is an object under its temporary name. Absent: all are files. */
+  readonly isObject?: (file: string) => boolean;
   readonly targets?: readonly FinishedTarget[];
   readonly rejections: string | undefined;
   readonly propertyGraph?: GraphCsvFiles | undefined;
@@ -61,7 +64,11 @@ export async function publish(
     const propertyGraph = graph && graphFiles(graph, urlOf);
     const written = await writeManifest(task, report, parts, targets, rejectionsUrl, propertyGraph);
     const moves: readonly Move[] = [
-      ...finished.parts.map(({ file }, i) => ({ from: file, to: names[i] as string })),
+      ...finished.parts.map(({ file, bytes }, i) => ({
+        from: file,
+        to: names[i] as string,
+        ...(finished.isObject?.(file) ? { objectBytes: bytes } : {}),
+      })),
       ...finishedTargets.map(({ part, name: to }) => ({ from: part.file, to })),
       ...(rejections === undefined ? [] : [{ from: finished.rejections as string, to: rejections }]),
       ...(graph ?? []).map(([{ file }, to]) => ({ from: file, to })),
@@ -124,11 +131,13 @@ function graphFiles(graph: GraphNames, urlOf: (file: string) => string): GraphFi
 /**
  * Publishes the files of all slices of a run, in order. Parts without statements are left out, except for one if all are empty.
  *
+ * @param files what the slices have left; what is read of it is fetched
  * @throws Fault sink/failed — also if the workers of the slices wrote to another directory
  */
 export async function publishSlices(
   task: Task,
   results: readonly SliceResult[],
+  files: SliceFiles,
   seconds: number,
   confirm: () => Promise<unknown>,
   signal: AbortSignal,
@@ -154,11 +163,16 @@ export async function publishSlices(
     report,
     first,
     async () => {
-      for (const part of [...wanted, ...ofTargets.flatMap(({ parts }) => parts)]) await checkPart(directory, part);
+      const ofOutputs = ofTargets.flatMap(({ parts }) => parts);
+      // JSON has no undefined: the value is absent or null.
+      const rejections = results.flatMap((result) => result.rejections ?? []);
+      await files.fetch([...ofOutputs.map(({ file }) => file), ...rejections]);
+      for (const part of [...wanted, ...ofOutputs]) if (!files.isObject(part.file)) await checkPart(directory, part);
       return {
         parts: wanted,
+        isObject: (file) => files.isObject(file),
         targets: await joinTargets(task.output, results, signal),
-        rejections: await joinRejections(task, results),
+        rejections: await joinRejections(task, rejections),
         propertyGraph,
       };
     },
@@ -194,11 +208,10 @@ async function checkPart(directory: string, { file, bytes }: FinishedPart): Prom
   });
 }
 
-async function joinRejections({ output }: Task, results: readonly SliceResult[]): Promise<string | undefined> {
+async function joinRejections({ output }: Task, files: readonly string[]): Promise<string | undefined> {
   const joined = new RejectionFile(output);
   try {
-    // JSON has no undefined: the value is absent or null.
-    for (const { rejections } of results) if (typeof rejections === 'string') await joined.append(rejections);
+    for (const file of files) await joined.append(file);
     return joined.finish();
   } catch (error) {
     await joined.abort();

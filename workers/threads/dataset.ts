@@ -20,7 +20,7 @@ import type { TaskContext } from './messages.ts';
 /**
  * Rejected records appear before the version does: an attempt that finds the version of an earlier one reads nothing, and leaves their file.
  *
- * @throws Fault — those of `runDataset`
+ * @throws Fault — those of `runOrPoll`
  */
 export async function makeVersion(task: Task, dataset: DatasetTask, { signal, progress, memory, ask }: TaskContext): Promise<RunResult> {
   const { request, output } = task;
@@ -28,7 +28,10 @@ export async function makeVersion(task: Task, dataset: DatasetTask, { signal, pr
     await removeEarlier(output, output.name, output.attempt);
     await removeEarlierSpills(request.spillDirectory);
   }
-  const [{ openFiles }, { runDataset }] = await Promise.all([import('../../src/datasets/files.ts'), import('../../src/datasets/run.ts')]);
+  const [{ openFiles }, { runOrPoll }] = await Promise.all([
+    import('../../src/datasets/files.ts'),
+    import('../../src/streams/polling/run.ts'),
+  ]);
   const files = openFiles(dataset.url, request.workingDirectory, request.web.s3);
   const rejected = request.onError === 'quarantine' ? new RejectionFile(output) : undefined;
   const first: string[] = [];
@@ -47,9 +50,9 @@ export async function makeVersion(task: Task, dataset: DatasetTask, { signal, pr
   };
   try {
     const place = { files, stateDirectory: dataset.stateDirectory, name: dataset.name, isLocked: true };
-    const made = await runDataset(place, request, { signal, progress, memory, reject, confirm, isAttempt: true });
+    const made = await runOrPoll(place, request, { signal, progress, memory, reject, confirm, isAttempt: true });
     if (!isConfirmed) await confirm();
-    const { report, ...result } = resultOf(made, files, first);
+    const { report, ...result } = versionResult(made, files, first);
     const warnings = [...report.warnings, ...(await withoutOldVersions(place, dataset, request))];
     return { ...result, report: { ...report, warnings }, rejections };
   } catch (error) {
@@ -75,7 +78,8 @@ async function withoutOldVersions(
   }
 }
 
-function resultOf(made: DatasetReport, files: DatasetFiles, first: readonly string[]): Omit<RunResult, 'rejections'> {
+/** What a version is for messages and reports. @param first messages of the first rejected records */
+export function versionResult(made: DatasetReport, files: DatasetFiles, first: readonly string[]): Omit<RunResult, 'rejections'> {
   const { version, previousVersion, added, removed, manifest } = made;
   const isNew = version > previousVersion;
   const urlOf = (name: string): string => (files.directory === undefined ? files.urlOf(name) : pathToFileURL(files.urlOf(name)).href);

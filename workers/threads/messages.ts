@@ -61,7 +61,7 @@ export type FromTask =
   /** A slice's result for a task with a slice, what was written for an order to write. */
   | { readonly kind: 'done'; readonly result: ThreadResult }
   | { readonly kind: 'failed'; readonly fault: FaultData }
-  /** The run is not small: it is for a thread of its own. Nothing is left of the attempt. */
+  /** The run is not small: it needs a separate thread. Nothing is left of the attempt. */
   | { readonly kind: 'large' };
 
 export interface ThreadData {

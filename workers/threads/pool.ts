@@ -2,7 +2,7 @@
  * Pool of threads that map runs. Each has its own memory limit: a run that needs more ends together with its thread, without effect on
  * other runs or on the process that holds the locks.
  *
- * A few small runs share a thread. If it ends because of one of them, each is repeated in a thread of its own, so that one alone ends with it.
+ * A few small runs share a thread. If it ends because of one of them, each is repeated in a separate thread, so that one alone ends with it.
  */
 
 import { rm } from 'node:fs/promises';

@@ -50,6 +50,7 @@ async function answer({ question, access, until }: TimedCommand): Promise<unknow
     return question.kind === 'tables' ? listTables(database, limit) : sampleRows(question, database, limit);
   }
   if (run === undefined || mappings === undefined) throw new Fault('internal/error', 'A question about a mapping needs what a run needs');
+  if (question.kind === 'made') return (await import('../../src/preview/statement.ts')).findMade(question, run, limit, NEVER);
   const name = placeIn(mappings, question.name);
   switch (question.kind) {
     case 'statement':

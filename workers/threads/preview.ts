@@ -147,7 +147,7 @@ async function answerOf(thread: Worker, command: PreviewCommand, signal: AbortSi
       );
       on('exit', (code: number) => give(new Fault('run/lost', `The thread ended with code ${code}`)));
       const timer = setTimeout(() => give(timeOverFault(doing, ANSWER_MS)), ANSWER_MS);
-      const abort = (): void => give(new Fault('run/cancelled', 'Nobody waits for the answer any more'));
+      const abort = (): void => give(new Fault('run/cancelled', 'The client disconnected'));
       signal.addEventListener('abort', abort);
       removers.push(
         () => clearTimeout(timer),

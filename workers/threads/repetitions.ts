@@ -10,25 +10,31 @@ import { type FinishedPart, FORMAT_EXTENSION } from '../../src/sinks/sink.ts';
 import { MemoryBudget } from '../../src/spill/budget.ts';
 import { SpillSpace } from '../../src/spill/space.ts';
 import { linesOf } from '../output/targets.ts';
+import type { SliceFiles } from '../output/transfer.ts';
 import type { Task } from '../task.ts';
 
 /**
  * The results of slices for publication, in order. Parts without a repeated subject are unchanged; others are rewritten under temporary
  * names of the attempt.
  *
+ * @param files what the slices have left; what is read of it is fetched
  * @throws Fault sink/failed; the reason of `signal`
  */
 export async function withoutRepetitions(
   task: Task,
   results: readonly SliceResult[],
+  files: SliceFiles,
   signal: AbortSignal,
 ): Promise<readonly SliceResult[]> {
   const kept = [...results];
   for (const group of new Set(results.flatMap(({ subjects }) => subjects?.group ?? []))) {
     const positions = results.flatMap((result, i) => (result.subjects?.group === group ? [i] : []));
-    const files = positions.map((i) => join(task.output.directory, results[i]?.subjects?.file as string));
-    const repeated = await findRepeated(files, task.request.memoryBudgetBytes / 2, signal);
+    const subjects = positions.map((i) => results[i]?.subjects?.file as string);
+    await files.fetch(subjects);
+    const paths = subjects.map((file) => join(task.output.directory, file));
+    const repeated = await findRepeated(paths, task.request.memoryBudgetBytes / 2, signal);
     const touched = positions.filter((_, i) => repeated.slices.has(i));
+    await files.fetch(touched.flatMap((i) => statementFilesOf(results[i] as SliceResult)));
     const targets = results[positions[0] as number]?.targets?.length ?? 0;
     for (let output = 0; output <= targets && touched.length > 0; output++) await rewrite(task, kept, touched, output, repeated, signal);
   }
@@ -75,6 +81,9 @@ async function rewrite(
 
 const partsOf = ({ parts, targets }: SliceResult, output: number): readonly FinishedPart[] =>
   output === 0 ? parts : (targets?.[output - 1]?.parts ?? []);
+
+const statementFilesOf = ({ parts, targets }: SliceResult): readonly string[] =>
+  [...parts, ...(targets ?? []).flatMap((target) => target.parts)].map(({ file }) => file);
 
 /** Without extension for a part. */
 const nameOf = ({ output: { name, format } }: Task, { targets }: SliceResult, output: number): string =>

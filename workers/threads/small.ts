@@ -12,7 +12,7 @@ import type { Task } from '../task.ts';
 const SMALL_BYTES = 64 * 1024;
 const TEXT_FILE = /\.(?:csv|tsv|json|jsonl|ndjson|xml)$/i;
 
-/** Whether the run may be small: its inputs are looked at where its mapping is read. Custom functions, further outputs and datasets take time of their own. */
+/** Whether the run may be small: its inputs are looked at where its mapping is read. Custom functions, further outputs and datasets take additional time. */
 export const mayBeSmall = ({ request, output, dataset }: Task): boolean =>
   dataset === undefined &&
   request.slice === undefined &&

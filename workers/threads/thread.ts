@@ -20,7 +20,7 @@ import { makeDirectory } from '../../src/storage/local/directory.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeEarlier, removeEarlierSpills } from '../output/output.ts';
 import { MAX_SHOWN, publish, publishSlices } from '../output/publish.ts';
 import { TargetParts } from '../output/targets.ts';
-import { fetchSlices, sendSlice } from '../output/transfer.ts';
+import { SliceFiles, sendSlice } from '../output/transfer.ts';
 import type { RunResult, Task } from '../task.ts';
 import { makeVersion } from './dataset.ts';
 import type { CutRun, Engine, FromTask, FromThread, TaskContext, ThreadCommand, ThreadData, ThreadResult, ToThread } from './messages.ts';
@@ -158,16 +158,18 @@ async function waitForSlices(task: Task, cut: CutRun, { signal, ask }: TaskConte
     // All slices have been read, so an error of this connection is harmless.
     await cut.release().catch(() => undefined);
   }
-  await fetchSlices(task.output, results, signal);
+  const files = new SliceFiles(task.output, results, signal);
   if (results.some(({ subjects }) => subjects !== undefined)) {
-    results = await withoutRepetitions(task, results, signal);
+    results = await withoutRepetitions(task, results, files, signal);
     // That may have taken a while.
     await ask({ kind: 'mapped' });
   }
   const parts = results.flatMap((result) => result.parts);
+  if (task.output.propertyGraph !== undefined) await files.fetch(parts.map(({ file }) => file));
   const propertyGraph = await graphFilesOf(task, parts, signal);
   if (propertyGraph !== undefined) await ask({ kind: 'mapped' });
-  return publishSlices(task, results, (performance.now() - started) / 1000, () => ask({ kind: 'mapped' }), signal, propertyGraph);
+  const seconds = (performance.now() - started) / 1000;
+  return publishSlices(task, results, files, seconds, () => ask({ kind: 'mapped' }), signal, propertyGraph);
 }
 
 /** Files keep their temporary names. They are complete before the question, so the process that cleans up after it finds all of them. */

@@ -4,10 +4,12 @@ import { createReadStream } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Fault } from '../../src/core/fault.ts';
+import { redact } from '../../src/core/redact.ts';
 import type { RejectedStatement } from '../../src/nquads/statement.ts';
 import { writeFault } from '../../src/sinks/descriptor.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
-import type { WriteProgress, WriteReport } from '../../src/write/request.ts';
+import type { WriteHooks, WriteProgress } from '../../src/write/request.ts';
 import { RejectionFile, removeEarlier } from '../output/output.ts';
 import { publishFile } from '../output/publication.ts';
 import type { WriteTask, WrittenResult } from '../task.ts';
@@ -38,8 +40,7 @@ export async function writeInputs(
       log.flush();
       post({ kind: 'progress', progress: { records: statements, quads: quadsWritten, bytesRead, position } });
     };
-    const { executeWrite } = await import('../../src/write/write.ts');
-    const report: WriteReport = await executeWrite(task.request, {
+    const { report, dataset } = await carryOut(task, {
       signal,
       progress,
       reject: (rejected) => log.add(rejected),
@@ -47,11 +48,34 @@ export async function writeInputs(
     });
     signal.throwIfAborted();
     await ask({ kind: 'mapped' });
-    return { report, rejections: await log.publish(() => ask({ kind: 'mapped' })), rejected: log.first };
+    return { report, dataset, rejections: await log.publish(() => ask({ kind: 'mapped' })), rejected: log.first };
   } finally {
     log.close();
     await rm(task.request.spillDirectory, { recursive: true, force: true });
   }
+}
+
+async function carryOut({ request, dataset }: WriteTask, hooks: WriteHooks): Promise<Pick<WrittenResult, 'report' | 'dataset'>> {
+  if (dataset === undefined) {
+    const { executeWrite } = await import('../../src/write/write.ts');
+    return { report: await executeWrite(request, hooks) };
+  }
+  const [{ Dataset }, { diffLines }, { openFiles }, { executeDatasetWrite }] = await Promise.all([
+    import('../../src/datasets/dataset.ts'),
+    import('../../src/datasets/diff.ts'),
+    import('../../src/datasets/files.ts'),
+    import('../../src/write/dataset/write.ts'),
+  ]);
+  const { name, url, graph, shared = false, resync } = dataset;
+  const found = await Dataset.find(openFiles(url, request.workingDirectory, request.s3));
+  if (found === undefined) {
+    throw new Fault('source/missing', `There is no dataset ${name} at ${redact(url)}`, {
+      hint: 'The graph writer reads datasets in DATASETS_DIR_URL: set it as for the transformer',
+    });
+  }
+  const written = { ...request, dataset: found, graph: graph ?? undefined, shared, resync: resync === true ? diffLines : undefined };
+  const { version, previousVersion, ...report } = await executeDatasetWrite(written, hooks);
+  return { report, dataset: { dataset: report.dataset, version, previousVersion } };
 }
 
 /** The rejected statements of all attempts of a run, as JSON lines. */

@@ -81,7 +81,7 @@ export function databaseRoutes(api: Api): readonly Route[] {
         200: {
           description:
             'The rows, at most QUERY_MAX_ROWS; with returnCSV=true as text/csv, where X-Truncated (a header, or a trailer of a long answer) ' +
-            'tells whether there were more. An answer that fails halfway is cut off.',
+            'says whether there were more. An answer that fails halfway is cut off.',
           schema: QUERY_RESULT,
           texts: ['text/csv'],
         },

@@ -2,29 +2,21 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { FollowerRecord } from '../../../queues/follow/record.ts';
 import { directories } from '../../../src/config/directories.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import type { ChangedLines, Folding } from '../../../src/datasets/changes.ts';
 import type { Dataset } from '../../../src/datasets/dataset.ts';
 import { BLANK_NODE_FORMS, type BlankNodeForm, type ChangeFormat, formatChanges, skolemising } from '../../../src/datasets/formats.ts';
 import type { Manifest } from '../../../src/datasets/manifest.ts';
-import type { Api, Parameter, Reply, Route } from '../../route.ts';
+import type { Api, Reply, Route } from '../../route.ts';
 import { answered, preferred } from './answer.ts';
 import { ldesRoutes } from './ldes.ts';
-import { allDatasets, assertVersion, manifestOf, NAME, openDataset } from './place.ts';
+import { allDatasets, assertTarget, assertVersion, BLANK_NODES, manifestOf, NAME, openDataset, TARGET, urlOf } from './place.ts';
+import { positionRoute } from './position.ts';
+import { statementRoutes } from './statements.ts';
 
 const version = { type: 'integer', minimum: 1 } as const;
-const TARGET: Parameter = {
-  name: 'target',
-  in: 'query',
-  description: 'Path of a logical target in the mapping. Default: the output of the run',
-};
-const BLANK_NODES: Parameter = {
-  name: 'blankNodes',
-  in: 'query',
-  description: 'Blank nodes as IRIs of SKOLEM_BASE_IRI, or as blank nodes with the labels of the dataset, which stay the same',
-  schema: { type: 'string', enum: BLANK_NODE_FORMS, default: 'skolem' },
-};
 const CHANGE_TYPES = ['application/rdf-patch', 'application/sparql-update', 'application/n-quads'] as const;
 /** Of a request that reads several versions. */
 const MEMORY_BYTES = 32 * 2 ** 20;
@@ -48,7 +40,7 @@ export function datasetRoutes(api: Api): readonly Route[] {
       method: 'GET',
       path: '/datasets/{name}',
       role: 'viewer',
-      summary: 'Shows a dataset and its newest versions',
+      summary: 'Shows a dataset, its newest versions, and how far its follower is',
       parameters: [
         NAME,
         {
@@ -64,7 +56,9 @@ export function datasetRoutes(api: Api): readonly Route[] {
         const dataset = await openDataset(api, name);
         const newest = dataset.versions.slice(-limit).reverse();
         const versions = (await Promise.all(newest.map((one) => dataset.manifest(one)))).map(entryOf);
-        return { status: 200, body: { ...(await viewOf(name, dataset)), versions } };
+        const follower = await api.followerOf?.(urlOf(api, name));
+        const followed = follower === undefined ? {} : { followed: followedView(follower) };
+        return { status: 200, body: { ...(await viewOf(name, dataset)), ...followed, versions } };
       },
     },
     {
@@ -79,6 +73,8 @@ export function datasetRoutes(api: Api): readonly Route[] {
         return { status: 200, body: await manifestOf(await openDataset(api, name), number) };
       },
     },
+    ...statementRoutes(api),
+    positionRoute(api),
     changesRoute(api),
     graphRoute(api),
     ...ldesRoutes(api),
@@ -101,6 +97,12 @@ async function viewOf(name: string, dataset: Dataset): Promise<object> {
     removed: newest?.removed ?? 0,
   };
 }
+
+const followedView = ({ worker, beat: _, time, ...state }: FollowerRecord): object => ({
+  ...state,
+  isActive: worker !== undefined,
+  seenAt: time,
+});
 
 const entryOf = ({ version: number, previous, runId, startedAt, endedAt, records, rejected, added, removed, statements }: Manifest) => ({
   version: number,
@@ -221,15 +223,7 @@ async function checkedDataset(api: Api, name: string, number: number, target: st
   const dataset = await openDataset(api, name);
   const { versions, current, description } = dataset;
   assertVersion(dataset, number);
-  if (target !== undefined && current !== 0) {
-    const { targets = {} } = await dataset.manifest(current);
-    if (!Object.hasOwn(targets, target)) {
-      const names = Object.keys(targets);
-      throw new Fault('request/not-found', `The dataset ${name} has no logical target ${target}`, {
-        hint: names.length === 0 ? 'Its mapping has none' : `It has ${names.join(', ')}`,
-      });
-    }
-  }
+  if (target !== undefined && current !== 0) assertTarget(name, await dataset.manifest(current), target);
   return { id: description.id, versions, current };
 }
 

@@ -1,13 +1,13 @@
 /** Datasets of the service, as routes open them. */
-import { join } from 'node:path';
+import { datasetUrl } from '../../../queues/requests/transform.ts';
 import { directories } from '../../../src/config/directories.ts';
 import type { Snapshot } from '../../../src/config/options/options.ts';
 import { s3AccessOf } from '../../../src/config/run-defaults.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import { Dataset } from '../../../src/datasets/dataset.ts';
 import { type DatasetFiles, directoryNames, openFiles } from '../../../src/datasets/files.ts';
+import { BLANK_NODE_FORMS } from '../../../src/datasets/formats.ts';
 import { DATASET_NAME, type Manifest } from '../../../src/datasets/manifest.ts';
-import { hasScheme, objectUrlIn } from '../../../src/storage/url.ts';
 import type { Api, Parameter } from '../../route.ts';
 
 type Place = Pick<Api, 'config' | 'workingDirectory'>;
@@ -20,11 +20,24 @@ export const NAME: Parameter = {
   schema: { type: 'string', pattern: DATASET_NAME.source, examples: ['people'] },
 };
 
-const filesOf = (snapshot: Snapshot, workingDirectory: string, name: string): DatasetFiles => {
-  const { datasets } = directories(snapshot, workingDirectory);
-  const url = hasScheme(datasets) ? objectUrlIn(datasets, name) : join(datasets, name);
-  return openFiles(url, workingDirectory, s3AccessOf(snapshot));
+export const TARGET: Parameter = {
+  name: 'target',
+  in: 'query',
+  description: 'Path of a logical target in the mapping. Default: the output of the run',
 };
+
+export const BLANK_NODES: Parameter = {
+  name: 'blankNodes',
+  in: 'query',
+  description: 'Blank nodes as IRIs of SKOLEM_BASE_IRI, or as blank nodes with the labels of the dataset, which stay the same',
+  schema: { type: 'string', enum: BLANK_NODE_FORMS, default: 'skolem' },
+};
+
+export const urlOf = ({ config, workingDirectory }: Place, name: string): string =>
+  datasetUrl(name, directories(config.snapshot(), workingDirectory).datasets);
+
+const filesOf = (snapshot: Snapshot, workingDirectory: string, name: string): DatasetFiles =>
+  openFiles(datasetUrl(name, directories(snapshot, workingDirectory).datasets), workingDirectory, s3AccessOf(snapshot));
 
 /** All datasets, by the names of their directories. */
 export async function allDatasets({ config, workingDirectory }: Place): Promise<readonly (readonly [name: string, dataset: Dataset])[]> {
@@ -64,4 +77,13 @@ export function assertVersion({ versions, current, description: { name } }: Data
     });
   }
   throw new Fault('request/not-found', `The dataset ${name} has no version ${version}: the newest one is ${current}`);
+}
+
+/** @param target undefined: the output of the run @throws Fault request/not-found — the version has no such logical target */
+export function assertTarget(name: string, { targets = {} }: Manifest, target: string | undefined): void {
+  if (target === undefined || Object.hasOwn(targets, target)) return;
+  const names = Object.keys(targets);
+  throw new Fault('request/not-found', `The dataset ${name} has no logical target ${target}`, {
+    hint: names.length === 0 ? 'Its mapping has none' : `It has ${names.join(', ')}`,
+  });
 }

@@ -61,7 +61,7 @@ async function take(lock: string): Promise<boolean> {
   }
 }
 
-/** Another process may have done the same meanwhile and hold a lock of its own, which is put back. */
+/** Another process may have done the same meanwhile and hold a new lock, which is put back. */
 async function removeStale(lock: string): Promise<void> {
   if (!(await isStale(lock))) return;
   const aside = `${lock}.${randomUUID()}`;

@@ -68,7 +68,7 @@ export function mappingRoutes(api: Api, services: readonly Service[]): readonly 
       method: 'PUT',
       path,
       role: 'admin',
-      summary: 'Saves a mapping file with its side file, if nobody has changed it meanwhile',
+      summary: 'Saves a mapping file with its side file, unless it has changed meanwhile',
       parameters: [NAME, service, DRAFT, ...CONDITIONS],
       body: { type: 'application/json', schema: 'StudioMappingUpdate', required: true },
       replies: {
@@ -82,7 +82,7 @@ export function mappingRoutes(api: Api, services: readonly Service[]): readonly 
       method: 'DELETE',
       path,
       role: 'admin',
-      summary: 'Removes a mapping file, if nobody has changed it meanwhile',
+      summary: 'Removes a mapping file, unless it has changed meanwhile',
       parameters: [NAME, service, DRAFT, ...MATCH],
       replies: { 204: { description: 'It is kept as the previous version only' }, ...CHANGED },
       handle: async (call) => {

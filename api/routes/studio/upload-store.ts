@@ -179,6 +179,6 @@ const noRoom = ({ quotaBytes }: Limits): Fault =>
     'request/no-room',
     `There is no room for the file: uploads may have ${quotaBytes} bytes together, and the disk must have them`,
     {
-      hint: 'Remove uploads that are no longer used from DATA_DIR/uploads, or raise UPLOAD_QUOTA_BYTES',
+      hint: 'Remove unused uploads from DATA_DIR/uploads, or raise UPLOAD_QUOTA_BYTES',
     },
   );

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EachBatchPayload } from 'kafkajs';
 import { atMost, LinkedAbort } from '../../../src/core/abort.ts';
 import { type Logger, METRICS } from '../../../src/core/telemetry/observe.ts';
+import { CLOSE_MS, type Client, RETRY } from '../../../src/kafka/client.ts';
 import type { IncomingMessage, MessageHandler, Subscription } from '../bus.ts';
-import { CLOSE_MS, type Client, RETRY } from './client.ts';
 
 /** A consumer without a heartbeat for `SESSION_MS` loses its partitions; `REBALANCE_MS` bounds how long a rebalance waits for one. */
 const SESSION_MS = 6_000;

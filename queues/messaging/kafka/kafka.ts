@@ -1,5 +1,5 @@
 /**
- * The message bus on Apache Kafka. This folder alone knows the client library.
+ * The message bus on Apache Kafka.
  *
  * To lose nothing it uses a key on every message, an idempotent producer that waits for all replicas, and commits offsets after the handler
  * has resolved.
@@ -10,8 +10,9 @@ import type { Snapshot } from '../../../src/config/options/options.ts';
 import { within } from '../../../src/core/abort.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import type { Logger } from '../../../src/core/telemetry/observe.ts';
+import { disconnected } from '../../../src/kafka/client.ts';
 import { type MessageBus, MessageTooLarge } from '../bus.ts';
-import { disconnected, explainError, kafkaClient } from './client.ts';
+import { busClient, explainError } from './client.ts';
 import { subscribe } from './consumer.ts';
 import { openProducers } from './producer.ts';
 
@@ -21,7 +22,7 @@ const UNREACHABLE = 'The brokers cannot be reached';
 
 /** @throws Fault config/invalid — contradicting options, or an unreadable certificate file */
 export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
-  const client = kafkaClient(snapshot, logger);
+  const client = busClient(snapshot, logger);
   const explain = (error: unknown): string | undefined => explainError(error, snapshot);
   const producers = openProducers(client, logger);
   let admin: Promise<Admin> | undefined;

@@ -5,8 +5,8 @@
 
 import { Partitioners, type Producer } from 'kafkajs';
 import { type Logger, METRICS } from '../../../src/core/telemetry/observe.ts';
+import { type Client, disconnected } from '../../../src/kafka/client.ts';
 import { MessageTooLarge, type OutgoingMessage } from '../bus.ts';
-import { type Client, disconnected } from './client.ts';
 
 /** About half a minute per send of a producer; the caller retries after that. */
 const SEND_RETRIES = 15;

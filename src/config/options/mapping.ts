@@ -228,7 +228,7 @@ export const MAPPING_OPTIONS = {
     place: 'read',
     scope: 'transformer',
     summary:
-      'Directory of the mapping files; with SERVICE `all` each transformer has a directory of its own in it, named as its prefix. Absent: `mappings` under DATA_DIR.',
+      'Directory of the mapping files; with SERVICE `all` each transformer has its own directory in it, named as its prefix. Absent: `mappings` under DATA_DIR.',
   },
   SEMI_STRUCTURED_TRANSFORMER_MAPPINGS_DIR_URL: {
     path: 'semi-structured-transformer.mappingsDirUrl',
@@ -340,7 +340,7 @@ export const MAPPING_OPTIONS = {
     place: 'read',
     scope: 'transformer',
     summary:
-      'Where the code of custom functions is downloaded from, for implementations that name no file of their own: a JAR, which also takes the place of the JARs that a description names, or a JavaScript module. `#sha256=…` at the end: its SHA-256, without which it is refused. Takes effect with GET /updateCustomFunctions.',
+      'Where the code of custom functions is downloaded from, for implementations that name no file: a JAR, which also takes the place of the JARs that a description names, or a JavaScript module. `#sha256=…` at the end: its SHA-256, without which it is refused. Takes effect with GET /updateCustomFunctions.',
   },
   CUSTOM_FUNCTION_TTL_URL: {
     path: 'customFunctionTtlUrl',

@@ -7,7 +7,7 @@ export const NAME_OPTIONS = {
     type: 'string',
     default: none,
     live: true,
-    summary: 'Display name of services that have none of their own. Absent: the name of the service.',
+    summary: 'Display name of services that set none. Absent: the name of the service.',
   },
   SEMI_STRUCTURED_TRANSFORMER_FRIENDLY_NAME: {
     path: 'semi-structured-transformer.friendlyName',
@@ -52,8 +52,8 @@ export const NAME_OPTIONS = {
       test: /^(-----BEGIN PUBLIC KEY-----)?\s*MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=\s*(-----END PUBLIC KEY-----)?$/,
       says: 'an Ed25519 public key in PEM form, or its base64 line alone',
     },
-    summary: 'Public key of whoever issued LICENSE, beside those of the build: Ed25519, in PEM form or its base64 line alone.',
-    start: 'whoever may change options could sign licences themselves',
+    summary: 'Public key of the licensor that issued LICENSE, beside those of the build: Ed25519, in PEM form or its base64 line alone.',
+    start: 'a caller who may change options could sign licences',
   },
   CONFIG_BACKUP: {
     path: 'configBackup',

@@ -4,6 +4,7 @@
  */
 
 import type { Secret } from '../../core/secret.ts';
+import { FOLLOW_OPTIONS } from './follow.ts';
 import { MAPPING_OPTIONS } from './mapping.ts';
 import { MESSAGE_OPTIONS } from './messages.ts';
 import { NAME_OPTIONS } from './names.ts';
@@ -21,6 +22,7 @@ export const OPTIONS = {
   ...QUEUE_OPTIONS,
   ...MAPPING_OPTIONS,
   ...SQL_OPTIONS,
+  ...FOLLOW_OPTIONS,
   ...MESSAGE_OPTIONS,
   ...PROVENANCE_OPTIONS,
   ...NAME_OPTIONS,

@@ -56,7 +56,7 @@ export const PROCESS_OPTIONS = {
     },
     summary:
       'Accepted bearer tokens, each as `name:role:token` (viewer, operator, admin). Empty: no authentication, on a loopback address only.',
-    start: 'whoever may change options could give themselves any role',
+    start: 'a caller who may change options could take any role',
   },
   SECRETS_KEY: {
     path: 'process.secretsKey',
@@ -73,7 +73,7 @@ export const PROCESS_OPTIONS = {
     type: 'boolean',
     default: false,
     summary: 'Without tokens, listen on addresses other than loopback, too.',
-    start: 'whoever may change options could give themselves any role',
+    start: 'a caller who may change options could take any role',
   },
   ALLOW_PRIVATE_ADDRESSES: {
     path: 'process.allowPrivateAddresses',
@@ -81,7 +81,7 @@ export const PROCESS_OPTIONS = {
     default: none,
     summary:
       'Whether names and URLs of requests, messages and mappings may lead to addresses of this machine and of private networks: loopback, private, link-local, unique-local, carrier-grade, metadata. Absent: yes while HOST is a loopback address, else no.',
-    start: 'whoever deploys the service decides what it may reach, not whoever may change options',
+    start: 'the deployment decides what the service may reach, not a caller who may change options',
   },
   ALLOWED_HOSTS: {
     path: 'process.allowedHosts',
@@ -90,7 +90,7 @@ export const PROCESS_OPTIONS = {
     pattern: { test: HOST_ENTRY, says: '`host`, `*.example.org`, or either with `:port`' },
     summary:
       'Hosts that requests, messages and mappings may name, each as `host`, `*.example.org` or with `:port`; also when their addresses are private. Empty: every host.',
-    start: 'whoever deploys the service decides what it may reach, not whoever may change options',
+    start: 'the deployment decides what the service may reach, not a caller who may change options',
   },
   ALLOWED_DIRECTORIES: {
     path: 'process.allowedDirectories',
@@ -98,7 +98,7 @@ export const PROCESS_OPTIONS = {
     default: noList,
     summary:
       'Directories below which paths and `file:` URLs of requests, messages and mappings may read regular files; DATA_DIR/uploads and the directories of mappings are always among them. Empty: everything while HOST is a loopback address, else DATA_DIR and the directories of mappings, output, datasets, provenance and backup.',
-    start: 'whoever deploys the service decides what it may reach, not whoever may change options',
+    start: 'the deployment decides what the service may reach, not a caller who may change options',
   },
   OIDC_ISSUER: {
     path: 'process.oidcIssuer',
@@ -106,21 +106,21 @@ export const PROCESS_OPTIONS = {
     default: none,
     summary:
       'Issuer of OpenID Connect whose signed tokens are accepted beside API_TOKENS: its URL as `iss` has it. Its keys are found by `/.well-known/openid-configuration`. Absent: none.',
-    start: 'whoever may change options could give themselves any role',
+    start: 'a caller who may change options could take any role',
   },
   OIDC_AUDIENCE: {
     path: 'process.oidcAudience',
     type: 'string',
     default: none,
     summary: 'What `aud` of a token must be or contain; set with OIDC_ISSUER.',
-    start: 'whoever may change options could give themselves any role',
+    start: 'a caller who may change options could take any role',
   },
   OIDC_ROLE_CLAIM: {
     path: 'process.oidcRoleClaim',
     type: 'string',
     default: 'roles',
     summary: 'Claim of a token that has its roles, a list or a text with spaces; may be a path, `realm_access.roles`.',
-    start: 'whoever may change options could give themselves any role',
+    start: 'a caller who may change options could take any role',
   },
   OIDC_ROLES: {
     path: 'process.oidcRoles',
@@ -128,7 +128,7 @@ export const PROCESS_OPTIONS = {
     default: ['quadmill-viewer=viewer', 'quadmill-operator=operator', 'quadmill-admin=admin'] as readonly string[],
     pattern: { test: /^.+=(viewer|operator|admin)$/, says: '`VALUE=ROLE`, with a role of viewer, operator, admin' },
     summary: 'Which value of that claim gives which role, each as `value=role`; of several the highest counts.',
-    start: 'whoever may change options could give themselves any role',
+    start: 'a caller who may change options could take any role',
   },
   OIDC_CLOCK_SECONDS: {
     path: 'process.oidcClockSeconds',
@@ -137,7 +137,7 @@ export const PROCESS_OPTIONS = {
     minimum: 0,
     maximum: 600,
     summary: 'How much the clocks of issuer and service may differ: so much later a token ends, and so much earlier it begins.',
-    start: 'whoever may change options could lengthen the life of tokens',
+    start: 'a caller who may change options could lengthen the life of tokens',
   },
   TLS_CERT: {
     path: 'process.tlsCert',
@@ -160,8 +160,8 @@ export const PROCESS_OPTIONS = {
     default: noList,
     pattern: { test: /^[0-9A-Fa-f:.]+(\/\d{1,3})?$/, says: 'an address, or a network such as `10.0.0.0/8`' },
     summary:
-      'Addresses and networks of proxies before this service: of a request from one of them, `X-Forwarded-For` tells the address of the caller.',
-    start: 'whoever may change options could give themselves any address',
+      'Addresses and networks of proxies before this service: of a request from one of them, `X-Forwarded-For` names the address of the caller.',
+    start: 'a caller who may change options could claim any address',
   },
   REQUESTS_PER_MINUTE: {
     path: 'process.requestsPerMinute',

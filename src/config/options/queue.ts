@@ -64,7 +64,7 @@ export const QUEUE_OPTIONS = {
     minimum: 1,
     maximum: 256,
     summary:
-      'Runs of one transformer that a worker process maps at the same time, each in a thread of its own, or up to four small ones in one.',
+      'Runs of one transformer that a worker process maps at the same time, each in a separate thread, or up to four small ones in one.',
     start: 'it belongs to one machine, not to the fleet',
   },
   WORKER_THREADS: {

@@ -3,6 +3,9 @@ import { GRAPH_HEADERS } from '../../sinks/sink.ts';
 import { TARGET_TYPES, UPDATE_SCOPES, WRITE_MODES } from '../../targets/target.ts';
 import { ABSOLUTE_IRI, isAbsoluteIri, noList, noNumber, none, type OptionRow } from './row.ts';
 
+/** GRAPH_IRI for a dataset. */
+export const graphOf = (iri: string, dataset: string): string => iri.replaceAll('{dataset}', dataset);
+
 export const WRITER_OPTIONS = {
   PROPERTY_GRAPH_MODE: {
     path: 'propertyGraphMode',
@@ -149,6 +152,28 @@ export const WRITER_OPTIONS = {
     },
     summary:
       'With UPDATE_SCOPE=graph: IRIs of graphs for which the files of each update stand. One of which they have no statement becomes empty; `default` is the default graph. The field `graphs` of a request names others for its run.',
+  },
+  GRAPH_IRI: {
+    path: 'write.graphIri',
+    type: 'string',
+    default: none,
+    live: true,
+    scope: 'writer',
+    pattern: {
+      test: { test: (iri: string) => isAbsoluteIri(graphOf(iri, 'name')) },
+      says: `${ABSOLUTE_IRI.says}, with \`{dataset}\` for its name`,
+    },
+    summary:
+      'IRI of the graph in which the versions of a dataset are written: of statements that the mapping puts in no graph. `{dataset}` stands for the name of the dataset, so that each has a graph. Absent: the default graph. A target that has the dataset in another graph refuses it.',
+  },
+  SHARE_STATEMENTS: {
+    path: 'write.shareStatements',
+    type: 'boolean',
+    default: false,
+    live: true,
+    scope: 'writer',
+    summary:
+      'Whether a statement that several datasets make stays in the target until the last of them loses it. The target then keeps the statements of each dataset a second time, which takes twice the place. A target that has the dataset otherwise refuses it.',
   },
   BLANK_NODES: {
     path: 'write.blankNodes',

@@ -6,7 +6,7 @@ export interface FormulationRow {
   readonly name: string;
   /** Records are rows: there is no iterator. */
   readonly hasRows: boolean;
-  /** Values carry natural datatypes of their own. */
+  /** Values carry natural datatypes. */
   readonly typed: boolean;
   /** It is of the project, and stands in `SOURCE_NAMESPACE`; the others are of RML. */
   readonly isOfProject?: true;
@@ -39,7 +39,7 @@ interface FormatRow {
   readonly formulation: Formulation;
   /** Another formulation that reads it. */
   readonly also?: Formulation;
-  /** Values of its columns have datatypes of their own, also with a formulation whose values have none. */
+  /** Values of its columns have natural datatypes, also with a formulation whose values have none. */
   readonly hasTypedColumns?: true;
   /** In lower case, without the ending of a compression. */
   readonly extensions: readonly string[];

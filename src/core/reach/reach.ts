@@ -18,7 +18,7 @@ export interface Reach {
   readonly mappingHosts: readonly string[];
   /** Absolute. null: every directory. */
   readonly directories: readonly string[] | null;
-  /** Absolute: files and directories that nobody may read, wherever they are. */
+  /** Absolute: files and directories that are never readable, wherever they are. */
   readonly withheld: readonly string[];
 }
 

@@ -106,6 +106,53 @@ export const METRICS = {
     labelNames: ['dataset'],
     ...on,
   }),
+  datasetVersion: new Gauge({
+    name: 'rml_dataset_version',
+    help: 'The newest version that a worker made or found, by dataset',
+    labelNames: ['dataset'],
+    ...on,
+  }),
+  datasetWritten: new Gauge({
+    name: 'rml_dataset_target_version',
+    help: 'The newest version that a worker wrote to the target, by dataset',
+    labelNames: ['dataset'],
+    ...on,
+  }),
+  /** Of the process that follows; the others have none of these gauges. */
+  followLagSeconds: new Gauge({
+    name: 'rml_follow_lag_seconds',
+    help: 'For how long the newest version has not been that of the end of the feed, at most; by dataset',
+    labelNames: ['dataset'],
+    ...on,
+  }),
+  followLagMessages: new Gauge({
+    name: 'rml_follow_lag_messages',
+    help: 'Messages of the feed that no version has, by dataset',
+    labelNames: ['dataset'],
+    ...on,
+  }),
+  followLagBytes: new Gauge({
+    name: 'rml_follow_lag_bytes',
+    help: 'Bytes of the log of the database that no version has, by dataset',
+    labelNames: ['dataset'],
+    ...on,
+  }),
+  followKeptBytes: new Gauge({
+    name: 'rml_follow_kept_bytes',
+    help: 'Bytes of its log that the database keeps for the follower, by dataset',
+    labelNames: ['dataset'],
+    ...on,
+  }),
+  followWanted: new Gauge({ name: 'rml_follow_wanted', help: 'Whether this process is to follow where no other one does', ...on }),
+  followActive: new Gauge({ name: 'rml_follow_active', help: 'Whether this process follows', ...on }),
+  followEpochs: new Counter({ name: 'rml_follow_epochs_total', help: 'Epochs of followers, by dataset', labelNames: ['dataset'], ...on }),
+  followRejected: new Counter({
+    name: 'rml_follow_rejected_total',
+    help: 'Messages of feeds that are no change, and changes that cannot be made, by dataset',
+    labelNames: ['dataset'],
+    ...on,
+  }),
+  followRestarts: new Counter({ name: 'rml_follow_restarts_total', help: 'Followers that failed, and feeds that were lost', ...on }),
   bytesRead: new Counter({ name: 'rml_input_bytes_total', help: 'Bytes read by completed runs', ...on }),
   bytesWritten: new Counter({ name: 'rml_output_bytes_total', help: 'Bytes written by completed runs', ...on }),
   spilled: new Counter({
@@ -248,14 +295,51 @@ export const METRICS = {
 const MAX_DATASETS = 200;
 const datasets = new Set<string>();
 
-/** Counts a new version of a dataset. */
-export function observeVersion(name: string, added: number, removed: number): void {
+function labelOf(name: string): string {
   if (datasets.size < MAX_DATASETS) datasets.add(name);
-  const dataset = datasets.has(name) ? name : 'other';
+  return datasets.has(name) ? name : 'other';
+}
+
+/** The newest version of a dataset after a run, and what it changes. @param changed undefined: the run has found it */
+export function observeVersion(
+  name: string,
+  version: number,
+  changed: { readonly added: number; readonly removed: number } | undefined,
+): void {
+  const dataset = labelOf(name);
+  if (dataset === name) METRICS.datasetVersion.set({ dataset }, version);
+  if (changed === undefined) return;
   METRICS.datasetVersions.inc({ dataset });
-  METRICS.datasetAdded.inc({ dataset }, added);
-  METRICS.datasetRemoved.inc({ dataset }, removed);
+  METRICS.datasetAdded.inc({ dataset }, changed.added);
+  METRICS.datasetRemoved.inc({ dataset }, changed.removed);
   METRICS.datasetLast.set({ dataset }, Date.now() / 1000);
+}
+
+/** The version of a dataset that the target has after a write. */
+export function observeWritten(name: string, version: number): void {
+  const dataset = labelOf(name);
+  if (dataset === name) METRICS.datasetWritten.set({ dataset }, version);
+}
+
+const FOLLOW_LAG = {
+  seconds: METRICS.followLagSeconds,
+  messages: METRICS.followLagMessages,
+  bytes: METRICS.followLagBytes,
+  keptBytes: METRICS.followKeptBytes,
+} as const;
+
+/** How far the follower of this process is behind. What the feed does not count has no value. */
+export function observeFollower(name: string, lag: { readonly [M in keyof typeof FOLLOW_LAG]?: number | undefined }): void {
+  const dataset = labelOf(name);
+  for (const [measure, gauge] of Object.entries(FOLLOW_LAG)) {
+    const value = lag[measure as keyof typeof FOLLOW_LAG];
+    if (value !== undefined) gauge.set({ dataset }, value);
+  }
+}
+
+/** The process has ended to follow the dataset. */
+export function forgetFollower(name: string): void {
+  for (const gauge of Object.values(FOLLOW_LAG)) gauge.remove({ dataset: labelOf(name) });
 }
 
 /** Counts one answered request. `route` is the pattern of the route, never the requested path. */

@@ -1,4 +1,4 @@
-/** What a mapping thread and its relay tell each other. */
+/** Messages between a mapping thread and its relay. */
 import type { MessagePort } from 'node:worker_threads';
 
 export type ToRelay =

@@ -1,5 +1,5 @@
 /**
- * Methods of JARs, called in a Java process of their own. A mapping thread calls them as functions: it waits for the answer.
+ * Methods of JARs, called in a separate Java process. A mapping thread calls them as functions: it waits for the answer.
  *
  * Several calls are one message. `QuadmillFunctions.java` is the other side.
  */

@@ -36,7 +36,7 @@ function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
 
 /** Starts the process and greets it; its first answer says whether it has all methods. */
 function start(): void {
-  // A process group of its own: what the code starts ends with it.
+  // A separate process group: what the code starts ends with it.
   const own = spawn(command, args, { cwd: directory, env: plainEnvironment('JAVA_HOME'), stdio: ['pipe', 'pipe', 'pipe'], detached: true });
   child = own;
   let complaints = '';
@@ -56,7 +56,7 @@ function start(): void {
   own.on('error', (error: NodeJS.ErrnoException) => end(null, error.code === 'ENOENT' ? 'there is no java here' : error.message));
   own.on('exit', () => killGroup(own));
   own.on('close', (code, how) => end(code, how === null ? `it ended with ${code}` : `it was ended by ${how}`));
-  // The end of the process tells the same.
+  // The end of the process reports the same.
   own.stdin.on('error', () => undefined);
   own.stdout.on('data', (part: Buffer) => {
     parts.push(part);

@@ -59,7 +59,7 @@ const variantOf = async (): Promise<QuickJSSyncVariant> =>
   (await import('@jitl/quickjs-wasmfile-release-sync')).default as unknown as QuickJSSyncVariant;
 
 /**
- * An engine with a memory of its own. Its limit is that of the memory: the engine's own count leaves out most of what arrays need.
+ * An engine with a separate memory, whose size is the limit: the engine's own count leaves out most of what arrays need.
  *
  * @param memoryMb at least 16
  */
@@ -78,7 +78,7 @@ interface Compiled {
 /** The option whose limit ended a call. */
 type Ended = 'CUSTOM_FUNCTION_SECONDS' | 'CUSTOM_FUNCTION_MEMORY_MB';
 
-/** The functions of a set, in one engine. Started by the first call, and anew after a call was ended. */
+/** The functions of a set, in one engine. Started by the first call, and again after a call was ended. */
 export class Sandbox {
   readonly #engine: QuickJSWASMModule;
   readonly #modules: readonly Module[];

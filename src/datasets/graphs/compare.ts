@@ -53,11 +53,10 @@ export async function compareGraphs(
   const triples = sink.kept === undefined ? undefined : new TextFilter();
   const out = new Batches(sink, triples);
   for (let partition = 0; partition < PARTITIONS; partition++) {
-    const bytes = ((before?.count(partition) ?? 0) + after.count(partition)) * (ENTRY_BYTES + OVERHEAD_BYTES);
-    const passes = Math.min(MOST_PASSES, Math.max(1, Math.ceil(bytes / memoryBudgetBytes)));
+    const passes = passesOf(before, after, partition, memoryBudgetBytes);
     for (let pass = 0; pass < passes; pass++) {
       signal?.throwIfAborted();
-      const limit = passes === MOST_PASSES ? Math.ceil(memoryBudgetBytes / (ENTRY_BYTES + OVERHEAD_BYTES)) : Number.POSITIVE_INFINITY;
+      const limit = limitOf(passes, memoryBudgetBytes);
       const old = entriesOf(before, partition, pass, passes, limit);
       const fresh = entriesOf(after, partition, pass, passes, limit);
       const lines = (): TaggedLines => new TaggedLines(join(directory, 'lines'), memoryBudgetBytes);
@@ -75,6 +74,38 @@ export async function compareGraphs(
   }
   await out.flush();
 }
+
+/**
+ * Hashes of the subjects of which the blocks of two graphs differ: `bitsOf` with the seed of the graphs. A hash may come several times. Where a
+ * statement is in one graph alone, its subject is among them; subjects with the same statements in other blocks may be, too. No text is read.
+ */
+export function* differingSubjects(before: Graph, after: Graph, memoryBudgetBytes: number): Generator<number> {
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    const passes = passesOf(before, after, partition, memoryBudgetBytes);
+    for (let pass = 0; pass < passes; pass++) {
+      const limit = limitOf(passes, memoryBudgetBytes);
+      const old = entriesOf(before, partition, pass, passes, limit);
+      const fresh = entriesOf(after, partition, pass, passes, limit);
+      if (old === undefined || fresh === undefined) {
+        for (const graph of [before, after])
+          for (const piece of graph.entries(partition)) for (let at = 0; at < piece.length; at += ENTRY_WORDS) yield piece[at] as number;
+        break;
+      }
+      const [left, right] = [new Side(before, old), new Side(after, fresh)];
+      for (const [key, head] of left.heads) if (!right.heads.has(key)) yield left.bitsOf(head);
+      for (const [key, head] of right.heads) if (!hasSameBlocks(left, right, key, head)) yield right.bitsOf(head);
+    }
+  }
+}
+
+const passesOf = (before: Graph | undefined, after: Graph, partition: number, memoryBudgetBytes: number): number => {
+  const bytes = ((before?.count(partition) ?? 0) + after.count(partition)) * (ENTRY_BYTES + OVERHEAD_BYTES);
+  return Math.min(MOST_PASSES, Math.max(1, Math.ceil(bytes / memoryBudgetBytes)));
+};
+
+/** Of entries. */
+const limitOf = (passes: number, memoryBudgetBytes: number): number =>
+  passes === MOST_PASSES ? Math.ceil(memoryBudgetBytes / (ENTRY_BYTES + OVERHEAD_BYTES)) : Number.POSITIVE_INFINITY;
 
 /** The entries of a pass over a partition; undefined: there are more than `limit`. */
 function entriesOf(graph: Graph | undefined, partition: number, pass: number, passes: number, limit: number): Uint32Array | undefined {
@@ -122,6 +153,11 @@ class Side {
     return blocks;
   }
 
+  /** The first word of the subject's hash. */
+  bitsOf(entry: number): number {
+    return this.entries[entry * ENTRY_WORDS] as number;
+  }
+
   /** The only entry of a subject; -1: it has several. */
   onlyOf(head: number): number {
     return (this.#next[head] as number) < 0 ? head : -1;
@@ -166,15 +202,21 @@ async function compareEntries(
   }
   for (const [key, head] of after.heads) {
     if (head % BATCH === 0) signal?.throwIfAborted();
-    const old = before.heads.get(key);
-    const [one, other] = [after.onlyOf(head), old === undefined ? -1 : before.onlyOf(old)];
-    if (!out.wantsWhole && one >= 0 && other >= 0 && after.isEqual(one, before, other)) continue;
-    const fresh = after.blocksOf(key);
-    const known = old === undefined ? NONE : before.blocksOf(key);
-    const isSame = known.size === fresh.size && [...fresh.keys()].every((block) => known.has(block));
-    if (!isSame) await compareSubject(before, known, after, fresh, openLines, memoryBudgetBytes, out);
-    else if (out.wantsWhole) await writeWhole(after, fresh, openLines, memoryBudgetBytes, out);
+    if (!hasSameBlocks(before, after, key, head))
+      await compareSubject(before, before.blocksOf(key), after, after.blocksOf(key), openLines, memoryBudgetBytes, out);
+    else if (out.wantsWhole) await writeWhole(after, after.blocksOf(key), openLines, memoryBudgetBytes, out);
   }
+}
+
+/** @param head of the subject in `after` */
+function hasSameBlocks(before: Side, after: Side, key: number, head: number): boolean {
+  const old = before.heads.get(key);
+  if (old === undefined) return false;
+  const [one, other] = [after.onlyOf(head), before.onlyOf(old)];
+  if (one >= 0 && other >= 0) return after.isEqual(one, before, other);
+  const fresh = after.blocksOf(key);
+  const known = before.blocksOf(key);
+  return known.size === fresh.size && [...fresh.keys()].every((block) => known.has(block));
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();
@@ -341,7 +383,7 @@ class Batches {
 }
 
 /** The triples that a line has as terms. What looks like one within a literal counts as one. */
-function* triplesIn(line: string): Generator<string> {
+export function* triplesIn(line: string): Generator<string> {
   for (let at = line.indexOf('<< '); at >= 0; at = line.indexOf('<< ', at + 1)) yield subjectAt(line, at);
 }
 

@@ -7,7 +7,7 @@
  *
  * A block may be there several times, and a statement in several blocks.
  */
-import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '../../core/fault.ts';
@@ -30,6 +30,8 @@ const FIRST_BYTES = 1 << 20;
 const HEADER_BYTES = PARTITIONS * 8;
 const WORD = 2 ** 32;
 const READ_ENTRIES = 1 << 13;
+/** A shorter log is read at once. */
+const SHORT_BYTES = 1 << 24;
 const GRAPH_UNIT = 1 << 24;
 
 const LOG = 'log';
@@ -43,6 +45,7 @@ export class GraphLogWriter {
   readonly #known: HashSet;
   readonly #descriptor: number;
   readonly #log: DescriptorWriter;
+  readonly #isDurable: boolean;
   readonly #buffers: Uint32Array[] = [];
   /** Number of entries in each of them. */
   readonly #entries: number[] = new Array(PARTITIONS).fill(0);
@@ -59,10 +62,12 @@ export class GraphLogWriter {
    * @param directory created if missing
    * @param seed of the hashes: that of the dataset, so that its graphs can be compared
    * @param budget of the set of known blocks
+   * @param isDurable whether `finish` syncs the files to disk. A temporary graph needs no sync
    * @throws Fault sink/failed
    */
-  constructor(directory: string, seed: number, budget: MemoryBudget) {
+  constructor(directory: string, seed: number, budget: MemoryBudget, isDurable = true) {
     this.#directory = directory;
+    this.#isDurable = isDurable;
     this.#seed = seed;
     this.#known = new HashSet(budget, seed);
     const path = join(directory, LOG);
@@ -162,14 +167,14 @@ export class GraphLogWriter {
     return buffer === undefined ? new Uint8Array(0) : new Uint8Array(buffer.buffer, 0, (this.#entries[partition] as number) * ENTRY_BYTES);
   }
 
-  /** Completes both files, and syncs them to disk. @throws Fault sink/failed */
+  /** Completes both files. @throws Fault sink/failed */
   async finish(): Promise<void> {
     this.#known.drop();
     const path = join(this.#directory, INDEX);
     try {
       await this.#send();
       await this.#log.finish();
-      fsyncSync(this.#descriptor);
+      if (this.#isDurable) fsyncSync(this.#descriptor);
       const index = openSync(path, 'w', 0o600);
       try {
         const header = Float64Array.from(this.#counts, (count, partition) => count + (this.#entries[partition] as number));
@@ -183,7 +188,7 @@ export class GraphLogWriter {
           }
           writeWhole(index, this.#entriesIn(partition));
         }
-        fsyncSync(index);
+        if (this.#isDurable) fsyncSync(index);
       } finally {
         closeSync(index);
       }
@@ -227,12 +232,16 @@ export class GraphLogReader {
   /** Number of entries before each partition. */
   readonly #starts: readonly number[];
   #buffer = Buffer.allocUnsafe(1 << 16);
+  /** The log, if it is short. undefined: it is not read yet. */
+  #short: Buffer | undefined;
+  readonly #isShort: boolean;
 
   /** @throws Fault source/unreadable — a file is missing or cut off */
   constructor(directory: string) {
     this.#directory = directory;
     this.#log = this.#tried(() => openSync(join(directory, LOG), 'r'));
     this.#index = this.#tried(() => openSync(join(directory, INDEX), 'r'));
+    this.#isShort = this.#tried(() => fstatSync(this.#log).size) <= SHORT_BYTES;
     const header = new Uint8Array(HEADER_BYTES);
     this.#read(this.#index, header, HEADER_BYTES, 0);
     this.#counts = new Float64Array(header.buffer);
@@ -264,8 +273,14 @@ export class GraphLogReader {
   /** The text of the block whose entry begins at `at` of `entries`. */
   block(entries: Uint32Array, at: number): string {
     const length = entries[at + 7] as number;
+    const from = (entries[at + 5] as number) + (entries[at + 6] as number) * WORD;
+    if (this.#isShort) {
+      this.#short ??= this.#tried(() => readFileSync(join(this.#directory, LOG)));
+      if (this.#short.length < from + length) throw this.#unreadable('a file is cut off');
+      return this.#short.toString('latin1', from, from + length);
+    }
     if (this.#buffer.length < length) this.#buffer = Buffer.allocUnsafe(length);
-    this.#read(this.#log, this.#buffer, length, (entries[at + 5] as number) + (entries[at + 6] as number) * WORD);
+    this.#read(this.#log, this.#buffer, length, from);
     return this.#buffer.toString('latin1', 0, length);
   }
 

@@ -10,5 +10,16 @@ export function explainChanges(plan: Plan, request: Pick<RunRequest, 'inputOptio
   const reasons = plan.groups.map((_, group) => reasonAgainst(plan, physical, group, () => undefined, request));
   const isMixed = new Set(reasons.map((reason) => reason === undefined)).size > 1;
   const lines = reasons.map((reason, group) => `  group ${group + 1} by ${reason === undefined ? 'record' : `output: ${reason}`}`);
-  return `${['a dataset finds changes', ...lines, ...(isMixed ? ['  all by output, since a run finds them in one way'] : [])].join('\n')}\n`;
+  const mixed = isMixed ? ['  all by output, since a run finds them in one way'] : [];
+  return `${['a dataset finds changes', ...lines, ...mixed, ...tablesOf(plan)].join('\n')}\n`;
+}
+
+/** Which rows of each table are read, if a table has `qms:changedSince`. */
+function tablesOf({ scans }: Plan): readonly string[] {
+  const told = new Map<string, string>();
+  for (const { source } of scans)
+    if (source.kind === 'sql' && source.content.kind === 'table')
+      told.set(source.content.name, source.changes === undefined ? 'all rows' : `rows that have changed, by ${source.changes.column}`);
+  const lines = [...told].map(([table, what]) => `  of ${table} it reads ${what}`);
+  return [...told.values()].every((what) => what === 'all rows') ? [] : lines;
 }

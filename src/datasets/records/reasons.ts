@@ -1,5 +1,6 @@
 /** Why the changes of a group of a plan cannot be found by the records that came and went. */
-import type { Execution, QuotedTerm } from '../../plan/algebra.ts';
+import type { Check, Column, Execution, Project, QuotedTerm } from '../../plan/algebra.ts';
+import { leavesOf, spansRows } from '../../plan/expressions.ts';
 import type { Node, PhysicalPlan, Provided } from '../../plan/physical/nodes.ts';
 import type { Plan, ScanPlan } from '../../plan/plan.ts';
 import { formatBefore } from '../../run/prepare/documents/inputs.ts';
@@ -18,19 +19,22 @@ export function reasonAgainst(
   urlOf: (scan: number) => string | undefined,
   { inputOptions }: Pick<RunRequest, 'inputOptions'>,
 ): string | undefined {
-  if (plan.targets.length > 0) return 'the mapping has logical targets';
   for (const position of plan.groups[group] as readonly number[]) {
     const { source, iterations } = plan.scans[position] as ScanPlan;
-    if (source.kind !== 'file') return 'it reads a database';
-    const url = urlOf(position) ?? source.path;
-    if (!isLocal(url) || url === STANDARD_INPUT || source.request !== undefined) return `${source.path} is no file of this machine`;
-    if (source.compression !== 'none') return `${source.path} is packed`;
-    const format = formatBefore(url, source, inputOptions);
-    if (readerOf(format).borders === undefined) return `the records of ${format.toUpperCase()} cannot be told apart without its reader`;
-    if (iterations.some(({ namesRows }) => namesRows)) return 'blank nodes are named by the place of their record among equal ones';
+    // Of a topic a follower keeps the messages.
+    if (source.kind === 'file' && source.request?.kind !== 'topic') {
+      const url = urlOf(position) ?? source.path;
+      if (url === STANDARD_INPUT || source.request !== undefined || !(isLocal(url) || /^(?:https?|s3):/i.test(url)))
+        return `${source.path} is no document that can be read again`;
+      const { borders } = readerOf(formatBefore(url, source, inputOptions));
+      if (iterations.some(({ nested }) => nested.length > 0) && (borders === undefined || source.compression !== 'none' || !isLocal(url)))
+        return `items within the records of ${source.path} are read`;
+    }
   }
+  const nodes = (physical.groups[group] as readonly number[]).map((id) => physical.nodes[id] as Node);
+  const isOuter = nodes.some((node) => node.kind === 'join' && node.operator.type === 'left');
   for (const id of physical.groups[group] as readonly number[]) {
-    const reason = reasonOfNode(physical.nodes[id] as Node, physical.provided[id] as Provided);
+    const reason = reasonOfNode(physical.nodes[id] as Node, physical.provided[id] as Provided, isOuter);
     if (reason !== undefined) return reason;
   }
   return undefined;
@@ -51,28 +55,46 @@ export function reasonAgainstAll(
   return undefined;
 }
 
-function reasonOfNode(node: Node, { partitioning, readsPosition, deterministic }: Provided): string | undefined {
+function reasonOfNode(node: Node, { partitioning, readsPosition, position }: Provided, isOuter: boolean): string | undefined {
   switch (node.kind) {
     case 'join':
+      if (node.operator.ordinal !== undefined) return 'the partners of a record are numbered';
+      break;
     case 'project':
-      return 'a join brings records together';
+      if (node.operator.counts) return 'equal partners of a record are counted';
+      break;
     case 'number':
       return 'records are numbered';
     case 'check':
-      return 'a view promises what holds of all records';
+      // Without the rows of a left join that have partners, the promise may seem broken.
+      if (isOuter) return 'a view with a left join, or of the values of another one, makes a promise';
+      break;
+    case 'encode':
+      // At the end it is not known which record has brought a triple.
+      if (node.rules.some(({ object }) => object.kind === 'join' && mayQuote(object.operator.right)))
+        return 'joins find quoted triples as objects';
+      break;
     case 'gather':
-      return 'it makes collections';
-    case 'reify':
-      return 'it makes quoted triples';
+      if (spansRows(node.collect.collection)) return 'records append to collections, in their order';
+      if (node.collect.joins.length > 0) return 'joins find members of collections';
+      break;
     default:
   }
-  // What describes a removed triple is kept, whatever record makes it.
-  if (hasPart(node, (part) => (part as Partial<QuotedTerm>).kind === 'quoted')) return 'it makes quoted triples';
-  if (readsPosition) return 'statements have the positions of their records';
+  if (node.kind === 'check' ? readsCell(node.check, position) : readsPosition) return 'statements have the positions of their records';
   // The time of a run is the same for all of its records, and another one in the next run.
-  if (!deterministic || callsChance(node)) return 'a function gives values by chance or of the time';
+  if (callsChance(node)) return 'a function gives values by chance or of the time';
   return partitioning === 'whole' ? 'a record is mapped with others' : undefined;
 }
+
+/** Its message has the position of the record. */
+const readsCell = ({ fields }: Check, position: Column | undefined): boolean =>
+  fields.flatMap(({ value }) => leavesOf(value)).some((leaf) => leaf.kind === 'cell' && leaf.column === position);
+
+const mayQuote = ({ columns }: Project): boolean => hasPart(columns, (part) => ['quoted', 'encoded'].includes((part as QuotedTerm).kind));
+
+/** Whether a plan makes quoted triples. */
+export const quotes = (plan: Pick<Plan, 'scans' | 'joins'>): boolean =>
+  hasPart(plan, (part) => (part as Partial<QuotedTerm>).kind === 'quoted');
 
 /** Whether a plan calls a function that gives values by chance or of the time. */
 export const callsChance = (plan: Plan | Node): boolean => hasPart(plan, (part) => (part as Partial<Execution>).deterministic === false);

@@ -145,7 +145,7 @@ function todaysForm(expression: string, formulation: Formulation): string {
 function emptyCellsOf(mapping: Mapping): EmptyCells {
   const found = new Map<string, readonly string[]>();
   const [older, today] = [mapping.triplesMaps.filter(({ dialect }) => dialect !== 'rml'), mapping.triplesMaps.filter(isOfToday)];
-  // Columns that CSVW describes have nulls of their own.
+  // Columns that CSVW describes have their own nulls.
   for (const source of allSourcesOf({ triplesMaps: older, annotations: [] }))
     if (hasEmptyCells(source) && !source.nulls.includes('') && source.csv?.columns === undefined)
       found.set(originKey(source.origin), ['', ...source.nulls]);

@@ -2,7 +2,7 @@
  * A graph of a mapping in one dialect → the statements that mean the same in another.
  *
  * Terms are renamed by the tables of the vocabulary. Where dialects say something with other nodes (files, tables, functions, conditions), those
- * are made anew. Statements of other vocabularies stay as they are. What the dialect cannot say is an error at its place.
+ * are made again. Statements of other vocabularies stay as they are. What the dialect cannot say is an error at its place.
  */
 
 import { XSD } from '../../core/value.ts';
@@ -95,7 +95,7 @@ class Converter {
           for (const part of this.#graph.get(id)?.statements ?? [])
             if (nameOf(part) === 'objectMap') this.#arguments.add(nodeId(part.object) ?? '');
         }
-        // What a call consists of is made anew.
+        // The parts of a call are made again.
         if (calls.has(node.id) && (name === 'input' || name === 'predicateObjectMap')) this.#leaveOut(id);
       }
     }
@@ -112,7 +112,7 @@ class Converter {
     return [...this.#nodes.values()].filter(({ statements }) => statements.length > 0);
   }
 
-  /** Each view is told once, not each of its statements. */
+  /** Reports each view once, not each of its statements. */
   #refuseViews(): void {
     const leaveOut = (id: string): void => {
       if (this.#done.has(id)) return;

@@ -46,7 +46,7 @@ export function differences(
       found.push({ what: `the triples map ${map.name}`, origin: map.origin });
       return;
     }
-    // The older dialects have a rule of their own for empty cells: what the conversion makes of them is a warning.
+    // The older dialects have another rule for empty cells: the conversion reports them as a warning.
     const across = withoutEmptyCells || map.dialect !== 'rml' || other.dialect !== 'rml';
     compare('the logical source', map.source.origin, given.source(map.source, across), made.source(other.source, across));
     compare(`the triples map ${map.name}`, map.origin, given.head(map), made.head(other));
@@ -268,7 +268,7 @@ const asArgument = (value: Expression): Expression =>
     ? { ...value, term: { ...value.term, datatype: `${XSD}string`, language: undefined } }
     : value;
 
-/** Whether values have no datatypes of their own: those of files in legacy RML, apart from workbooks. */
+/** Whether values have no natural datatypes: those of files in legacy RML, apart from workbooks. */
 export const hasTextsOnly = ({ dialect, source }: Pick<TriplesMap, 'dialect' | 'source'>): boolean =>
   dialect !== 'rml' && source.kind === 'file' && !namesTypedColumns(source);
 

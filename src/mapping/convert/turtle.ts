@@ -117,7 +117,7 @@ class TurtleWriter implements TurtlePieces {
       const written = objects.map((object) => `${this.#commentsOf(object, indent)}${name} ${this.object(object, indent)}`);
       const [first = '', ...others] = written;
       const short = [first, ...others.map((one) => one.slice(name.length + 1))].join(', ');
-      // Each on lines of its own, as people write predicate object maps.
+      // Each on separate lines, as people write predicate object maps.
       return written.some((one) => one.includes('\n')) || short.length > LINE ? written : [short];
     });
   }

@@ -13,7 +13,7 @@ export interface Comments {
   heading(): readonly string[];
 }
 
-/** The text of a value, to stand on lines of its own. What is short stands on one line. */
+/** The text of a value on separate lines. A short value takes one line. */
 export function yamlOf(value: Value, key = ''): string {
   const document = new Document(new YAMLMap());
   const node = document.createNode(value) as Node;
@@ -75,7 +75,7 @@ function shorten(node: Node, key: string): void {
   }
   const items = node instanceof YAMLSeq ? node.items : (node as YAMLMap).items.map(({ value }) => value);
   for (const item of items as Node[]) {
-    // Predicates and objects are easier to read on lines of their own.
+    // Predicates and objects are easier to read on separate lines.
     if (key === 'po' && isMap(item)) for (const { value } of item.items) shorten(value as Node, '');
     else shorten(item, '');
   }

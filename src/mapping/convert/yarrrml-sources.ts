@@ -45,6 +45,10 @@ function file(report: Report, source: FileSource): Value | undefined {
       ? undefined
       : fieldsOf({ type: 'sparql', access, queryFormulation: 'sparql11', query: request.query, ...reading });
   }
+  if (request?.kind === 'topic') {
+    cannot(report, 'a topic of Kafka', request.origin, 'keep the mapping in RML');
+    return undefined;
+  }
   if (request !== undefined) {
     if (request.headers.length > 0) cannot(report, 'headers of a request', origin);
     if (request.paging !== undefined) cannot(report, 'the pages of a Web API', request.paging.origin);

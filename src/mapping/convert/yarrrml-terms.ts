@@ -9,7 +9,7 @@ import { hasTextsOnly, isReference, type Use } from './form.ts';
 
 const GREL = 'http://users.ugent.be/~bjdmeest/function/grel.ttl#';
 const IDLAB = 'https://w3id.org/imec/idlab/function#';
-/** The function `equal`, whose parameters have names of their own. */
+/** The function `equal`, whose parameters have other names. */
 const EQUAL = `${IDLAB}equal`;
 const OF_EQUAL: Readonly<Record<string, string>> = { [`${GREL}valueParameter`]: 'str1', [`${GREL}valueParameter2`]: 'str2' };
 
@@ -85,7 +85,7 @@ export class Terms {
   readonly #report: Report;
   /** Whether references become SQL identifiers: columns have names, and the table that YARRRML describes has identifiers. */
   readonly #quotes: boolean;
-  /** Whether values have no datatypes of their own in YARRRML. */
+  /** Whether values have no natural datatypes in YARRRML. */
   readonly #textsOnly: boolean;
 
   constructor(prefixes: Prefixes, report: Report, source: LogicalSource | LogicalView) {

@@ -53,7 +53,7 @@ export const DIAGNOSTIC_CODES = {
   'incomplete-paging': {
     severity: 'error',
     summary:
-      'The paging of a Web API does not tell where the next page is or which is the last one, or has a property that does not fit it.',
+      'The paging of a Web API does not say where the next page is or which is the last one, or has a property that does not fit it.',
   },
   'invalid-call': {
     severity: 'error',
@@ -148,7 +148,7 @@ export const DIAGNOSTIC_CODES = {
   },
   'missing-reference-formulation': {
     severity: 'error',
-    summary: 'A logical source has no reference formulation, and the name of the file does not tell its format.',
+    summary: 'A logical source has no reference formulation, and the name of the file does not show its format.',
   },
   'missing-source': {
     severity: 'error',
@@ -211,7 +211,7 @@ export const DIAGNOSTIC_CODES = {
   secret: {
     severity: 'error',
     summary:
-      'The description of a source on the web holds a login: in its URL, in a parameter of it, or in a header. Whoever can read the mapping would know it; the option `SOURCE_LOGINS` gives logins.',
+      'The description of a source on the web holds a login: in its URL, in a parameter of it, or in a header. All readers of the mapping would know it; the option `SOURCE_LOGINS` gives logins.',
   },
   syntax: {
     severity: 'either',

@@ -2,7 +2,7 @@
 import type { DiagnosticCode } from './codes.ts';
 import { type Diagnostic, formatOrigin, type Origin } from './model.ts';
 
-/** Collects diagnostics while a mapping is read. `errors` grows with every error, so a parser can tell whether a part was valid. */
+/** Collects diagnostics while a mapping is read. `errors` grows with every error, so a parser knows whether a part was valid. */
 export class Report {
   readonly #found = new Map<string, Diagnostic>();
   #errors = 0;

@@ -77,7 +77,7 @@ export function referencesOf(expression: Expression): readonly PlacedReference[]
   }
 }
 
-/** Whether each row has a value of its own, also beside a row with the same contents. */
+/** Whether each row has another value, even if its contents equal those of another row. */
 export const isOfRow = (expression: Expression): boolean =>
   expression.kind === 'fresh' ||
   (expression.kind === 'call' && !expression.execution.deterministic) ||

@@ -4,7 +4,7 @@ import type { Origin, RdfTerm } from './model.ts';
 export interface Statement {
   readonly property: string;
   readonly object: RdfTerm;
-  /** Position of the object, or of the property if the object has no token of its own (an empty list). */
+  /** Position of the object, or of the property if the object has no token (an empty list). */
   readonly origin: Origin;
   readonly propertyOrigin: Origin;
 }

@@ -191,6 +191,21 @@ export interface SqlSource {
   readonly references: 'identifiers' | 'labels';
   /** Texts that mean null (rml:null), in addition to SQL NULL. */
   readonly nulls: readonly string[];
+  /** qms:zone "none": times and timestamps of messages without a schema have no zone, whatever is written. */
+  readonly zone?: 'none';
+  /** Of a table. undefined: nothing is said, so a dataset reads all rows. */
+  readonly changes?: TableChanges;
+}
+
+/** How changed rows of a table are found. A dataset reads the rows that have changed; a plain run reads all of them. */
+export interface TableChanges {
+  readonly origin: Origin;
+  /** qms:changedSince: the column whose values grow with each change of a row. */
+  readonly column: string;
+  /** qms:deletedWhen: the column that says which rows count as deleted. */
+  readonly deleted?: string;
+  /** qms:overlap: how far below the largest value rows are read again, in seconds or units. undefined: see `streams/polling/watermark.ts` */
+  readonly overlap?: number;
 }
 
 export type SqlContent =
@@ -249,7 +264,27 @@ export type WebRequest =
       readonly paging?: Paging | undefined;
     }
   /** A SELECT that a SPARQL endpoint answers in this format. Its solutions are the records, variables are references. */
-  | { readonly kind: 'select'; readonly origin: Origin; readonly query: string; readonly results: ResultFormat };
+  | { readonly kind: 'select'; readonly origin: Origin; readonly query: string; readonly results: ResultFormat }
+  | TopicRequest;
+
+/** The messages of a topic, each a document. `FileSource.path` is its address. A follower reads it, and no run. */
+export interface TopicRequest {
+  readonly kind: 'topic';
+  readonly origin: Origin;
+  /** `host:port`. */
+  readonly brokers: readonly string[];
+  /** Where it has `*`, the topics that it matches: see `matchesTopic`. */
+  readonly topic: string;
+  readonly changes: TopicChanges;
+  /** `text`: a message has no records within it, and its value is `qms:value`. */
+  readonly content: 'document' | 'text';
+}
+
+/**
+ * What a message is. `append`: a record that stays. `upsert`: the newest value of its key, which a message without a value removes. `debezium`: a change
+ * of a row, which is the record.
+ */
+export type TopicChanges = 'append' | 'upsert' | 'debezium';
 
 /** How the next page of a Web API is found. Expressions are JSONPath or XPath, from the root of a page. */
 export interface Paging {
@@ -299,10 +334,11 @@ export interface LogicalTarget {
 export const namesTypedColumns = ({ path, formulation }: Pick<FileSource, 'path' | 'formulation'>): boolean =>
   hasTypedColumns(readAs(formulation, formatOfPath(path)));
 
-/** Whether values carry natural datatypes of their own, in today's RML. */
+/** Whether values carry natural datatypes, in today's RML. */
 export const hasTypedValues = (source: FileSource): boolean =>
   FORMULATIONS[source.formulation].typed ||
   source.request?.kind === 'select' ||
+  source.request?.kind === 'topic' ||
   namesTypedColumns(source) ||
   source.csv?.columns?.some(({ datatype }) => datatype !== undefined) === true;
 
@@ -375,7 +411,7 @@ export interface TermMap {
   readonly datatype: TermMap | undefined;
   /** Where statements with a term of this map go, those of its language and datatype maps included; none: nowhere on its account. */
   readonly targets?: readonly LogicalTarget[];
-  /** The terms are the heads of collections. Without an expression of its own (`fresh`), each collection has a blank node. */
+  /** The terms are the heads of collections. Without an expression (`fresh`), each collection has a blank node. */
   readonly gather?: Gather;
 }
 

@@ -282,6 +282,7 @@ export const USUAL_PREFIXES: Readonly<Record<string, string>> = {
   htv: 'http://www.w3.org/2011/http#',
   qw: 'http://w3id.org/quadmill/web#',
   qms: SOURCE_NAMESPACE,
+  rmls: 'http://semweb.mmlab.be/ns/rmls#',
 };
 
 /** Every namespace of an RML vocabulary. */

@@ -47,7 +47,7 @@ export type NodeRole =
   | 'structural annotation';
 
 const TERM_MAPS = ['subject map', 'predicate map', 'object map', 'graph map', 'datatype map'] as const;
-/** A gather map is a term map. As a graph, the graph of its own statements would be in question. */
+/** A gather map is a term map. It makes no graph: which graph has its statements would be open. */
 const GATHER_MAPS = ['subject map', 'predicate map', 'object map'] as const;
 const EXPRESSION_MAPS = [
   ...TERM_MAPS,

@@ -70,7 +70,7 @@ function entriesOf(report: Report, entry: Entry | undefined): ReadonlyMap<string
   return new Map();
 }
 
-/** What has names of its own, or shares them: a source and a view are named in one way. */
+/** Sections with separate names. Sources and views share theirs: a mapping names both in one way. */
 type Kind = 'sources' | 'views' | 'targets' | 'mappings';
 
 /** The part of that name in the document itself, else in another document of the same mapping. */

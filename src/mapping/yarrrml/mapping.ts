@@ -326,7 +326,7 @@ export class MappingWriter {
 
   // ---------------------------------------------------------------- inverse predicates
 
-  /** RML has no inverse predicates: a triples map of its own has the object as its subject, and the subject as its object. */
+  /** RML has no inverse predicates: a separate triples map has the object as its subject, and the subject as its object. */
   #writeInverse(object: DescribedObject, source: Tree, subject: Tree | undefined, mapping: Fields, pair: PairFields | undefined): void {
     const { inverse, fields } = object;
     if (inverse === undefined) return;
@@ -338,7 +338,7 @@ export class MappingWriter {
           ? 'in a mapping with a condition'
           : 'to a blank node';
       const message = `an inverse predicate ${what} is not supported yet by this version`;
-      this.#report.error('not-supported', keyOrigin, message, 'write a mapping of its own for the inverse statements');
+      this.#report.error('not-supported', keyOrigin, message, 'write a separate mapping for the inverse statements');
       return;
     }
     if (object.type === 'literal') {

@@ -61,7 +61,7 @@ export function parseYaml(text: string, document: string, report: Report): YamlD
   return new Reader(originAt, resolve, report).read(parsed.contents);
 }
 
-/** Where the library speaks of its own functions, or of what it took the text for. */
+/** Replaces messages in which the library names its functions, or what it took the text for. */
 const MESSAGES: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'there are several documents',
   BLOCK_AS_IMPLICIT_KEY: 'a list or a map where it cannot begin',
@@ -118,7 +118,7 @@ class Reader {
     }
   }
 
-  /** @param from of the key or the list, for a node without a place of its own */
+  /** @param from of the key or the list, for a node that has no place */
   #tree(node: Node | null | undefined, from: Origin, depth: number): Tree {
     const key = from.key ?? '';
     const origin = node?.range == null ? from : this.#originAt(node.range[0], key);

@@ -36,7 +36,7 @@ const CODED = /\b(?:XP|XQ|FO)/;
 /** Codes of errors that are found without a document. */
 const STATIC = /\b(?:XPST|XQST)/;
 
-// The syntax tree is made by these, and nobody looks at it.
+// The parser needs these to make a syntax tree, which is not used.
 const node = (): never => ({}) as never;
 const NODES = {
   createAttributeNS: node,

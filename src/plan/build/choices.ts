@@ -3,7 +3,7 @@
  * quoted triples.
  *
  * A quoted triples map gives a term for each of its statement patterns. Those that are made of the same row are one term with several
- * triples. A pattern with a join is a *choice* of its own: a term that exists for each pair of rows. So every join within a term is an inner
+ * triples. A pattern with a join is a separate *choice*: a term that exists for each pair of rows. So every join within a term is an inner
  * join, and joins of different terms stay apart: a statement is made of every subject and every object of its record.
  */
 import type {
@@ -133,7 +133,7 @@ export class Choices {
   }
 
   /**
-   * Terms of a parent, for the pairs of rows that meet the conditions. Each use has a join of its own: subject and object of a statement may
+   * Terms of a parent, for the pairs of rows that meet the conditions. Each use has a separate join: subject and object of a statement may
    * be of different pairs.
    */
   #joined(

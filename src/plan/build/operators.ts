@@ -113,5 +113,7 @@ export function sqlKey({ connection, content, references }: SqlSource): string {
   }
 }
 
-const askedOf = (request: Extract<WebRequest, { kind: 'get' }> | undefined): unknown =>
-  request === undefined ? undefined : [request.headers, request.mediaType, { ...request.paging, origin: undefined }];
+const askedOf = (request: Exclude<WebRequest, { kind: 'select' }> | undefined): unknown => {
+  if (request?.kind === 'topic') return [request.changes, request.content];
+  return request === undefined ? undefined : [request.headers, request.mediaType, { ...request.paging, origin: undefined }];
+};

@@ -2,7 +2,7 @@
  * Mapping → algebra. Each triples map becomes the rules over its rows: one statement pattern for each combination of graph, predicate and
  * object.
  *
- * Quoted triples may be made with joins, which give other rows. Patterns that need them are rules of their own (`MapInfo.isPart`), over these
+ * Quoted triples may be made with joins, which give other rows. Patterns that need them are separate rules (`MapInfo.isPart`), over these
  * rows. The rows of the triples map itself always have rules, which report its records even if they write nothing.
  */
 import { expressionText } from '../../mapping/model/expressions.ts';
@@ -145,7 +145,7 @@ function checksOf(patterns: readonly Pattern[]): readonly RowTerm[] {
 }
 
 /** Constants and percent-encoded templates are never invalid. */
-function isFallible(term: Term): boolean {
+export function isFallible(term: Term): boolean {
   switch (term.kind) {
     case 'constant':
     case 'encoded':
@@ -160,7 +160,7 @@ function isFallible(term: Term): boolean {
 }
 
 /** A function may refuse its arguments. */
-const isFallibleKey = (key: Expression): boolean => holds(key, 'call');
+export const isFallibleKey = (key: Expression): boolean => holds(key, 'call');
 
 /** Patterns with the same joins share rows. */
 function groupsOf(patterns: readonly Pattern[]): readonly (readonly [Pattern, ...Pattern[]])[] {

@@ -87,7 +87,7 @@ export class ViewBuilder {
     const records = new Map<Column, Formulation>();
     if (base.rows.kind === 'scan' && base.rows.source.kind === 'file' && base.rows.dialect === 'rml' && !hasSeparators(base.rows.source))
       records.set(base.rows.records[0] as Column, base.rows.source.formulation);
-    /** Whether an expression is one reference with at most one value: it needs no cell of its own. */
+    /** Whether an expression is one reference with at most one value: it needs no separate cell. */
     const isSingle = (expression: Expression): boolean =>
       expression.kind === 'cell' || (expression.kind === 'read' && isSingular(expression.reference, records.get(expression.record)));
 

@@ -1,6 +1,6 @@
 /** A physical plan as text for people: what each node provides, requires and keeps, and why a group is not divided. */
 import { expressionsOf, holds, isTerm, spansRows } from '../expressions.ts';
-import type { NotPushed, Plan } from '../plan.ts';
+import type { MapPlan, NotPushed, Plan } from '../plan.ts';
 import { type Obstacle, obstaclesOf, type PartsIn, type Reason } from './division.ts';
 import { comparedMap } from './keys.ts';
 import type { Node, NodeId, NodeState, PhysicalPlan, Provided, Required, ScanNode } from './nodes.ts';
@@ -63,14 +63,21 @@ function describeNode({ nodes, provided }: PhysicalPlan, id: NodeId, { targets }
   const from = node.inputs.length === 0 ? '' : ` ← ${node.inputs.map((input) => input + 1).join(', ')}`;
   const needs = describeRequired(requires(node), node.inputs);
   const state = stateOf(node);
-  const asked = comparedMap(node, nodes)?.keyReferences ?? [];
+  const asked = questionOf(comparedMap(node, nodes));
   const clauses = [
     ...(node.kind === 'output' || node.kind === 'check' ? [] : [`provides: ${describeProvided(provided[id] as Provided)}`]),
     ...(needs.length === 0 ? [] : [`requires: ${needs.join(', ')}`]),
     ...(state === undefined ? [] : [`keeps: ${describeState(state)}`]),
-    ...(asked.length === 0 ? [] : [`asks: is ${asked.join(' or ')} a key?`]),
+    ...(asked === undefined ? [] : [`asks: ${asked}`]),
   ];
   return `${id + 1} ${node.kind} ${what}${from}${clauses.length === 0 ? '' : `: ${clauses.join('; ')}`}`;
+}
+
+/** What is asked of a document before the run. */
+function questionOf(map: MapPlan | undefined): string | undefined {
+  if (map === undefined) return undefined;
+  if (map.keyReferences.length > 0) return `is ${map.keyReferences.join(' or ')} a key?`;
+  return map.keyTerm === undefined ? undefined : 'has each row another subject?';
 }
 
 function partsOfSide({ operator: { map, columns } }: Extract<Node, { kind: 'project' }>): string {
@@ -199,7 +206,7 @@ const JOINS: Readonly<Record<NotPushed, string>> = {
   file: 'reads a file on one side',
   'no condition': 'has no condition',
   nulls: 'compares columns of which a text means null',
-  record: 'gives a statement with a term that belongs to its record, which a pair is not',
+  record: 'depends on a term that belongs to its record, which a pair is not',
   key: 'compares what is made of columns',
   columns: 'compares columns of two databases, or of types whose values may be equal where texts differ',
 };

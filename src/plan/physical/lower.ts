@@ -134,20 +134,28 @@ class Lowering {
   /** @param keys of the document */
   #map(map: MapPlan, rows: NodeId, keys: readonly DocumentKey[]): void {
     const { rules, collects } = map;
-    const proof = map.unique ?? keys.find(({ reference }) => map.keyReferences.includes(reference))?.by;
-    for (const distinct of ['subject', 'overlapping'] as const) {
-      const ofRows = rules.filter(({ object, ...rule }) => object.kind === 'term' && rule.distinct === distinct);
-      if (ofRows.length > 0) this.#encode(map, ofRows, rows, proof);
-    }
+    const proof = map.unique ?? keys.find(({ term }) => map.keyTerm === term)?.by;
+    const proofOf = (rule: RulePlan): KeyProof | undefined => proof ?? keys.find(({ term }) => rule.keyTerm === term)?.by;
+    const ofRows = rules.filter(({ object }) => object.kind === 'term');
+    const compared = ofRows.filter(({ distinct }) => distinct === 'subject');
+    for (const one of new Set(compared.map(proofOf)))
+      this.#encode(
+        map,
+        compared.filter((rule) => proofOf(rule) === one),
+        rows,
+        one,
+      );
+    const overlapping = ofRows.filter(({ distinct }) => distinct === 'overlapping');
+    if (overlapping.length > 0) this.#encode(map, overlapping, rows, proof);
     for (const rule of rules) {
       const { object } = rule;
       if (object.kind !== 'join') continue;
       const inputs = [rows, this.#project(object.operator.right)];
       this.#encode(map, [rule], this.#add(this.#join(object.operator, 'objects', object.notPushed, inputs)), proof);
     }
-    const compared = this.#take((end) => end.map === map && end.distinct === 'subject');
-    if (this.#distinct && compared.length > 0) this.#end('unique', compared, (inputs) => ({ kind: 'distinct', by: 'subject', inputs }));
-    else this.#ends.push(...compared);
+    const ends = this.#take((end) => end.map === map && end.distinct === 'subject');
+    if (this.#distinct && ends.length > 0) this.#end('unique', ends, (inputs) => ({ kind: 'distinct', by: 'subject', inputs }));
+    else this.#ends.push(...ends);
     for (const collect of collects) this.#gather(map, collect, rows);
   }
 

@@ -67,16 +67,17 @@ export interface EncodeNode extends NodeOf<'encode'> {
   readonly proof: KeyProof | undefined;
 }
 
-/** A column of a document in which no two rows have the same text. Some may have none. */
+/** A term of which no two rows of a document have the same text. Some may have none. */
 export interface DocumentKey {
   /** Position among `Plan.scans`. */
   readonly scan: number;
-  readonly reference: string;
-  /** `found`: all of its texts were compared. `ascending`: each is greater than the one before it. */
+  /** `termKey`. */
+  readonly term: string;
+  /** `found`: all texts were compared. `ascending`: each text of a column in it is greater than the one before it. */
   readonly by: 'found' | 'ascending';
 }
 
-/** What says that a column is a key: the catalogue of a database, a view that promises it, or a look at the document. */
+/** What says that a term is a key: the catalogue of a database, a view that promises it, or a look at the document. */
 export type KeyProof = NonNullable<MapPlan['unique']> | DocumentKey['by'];
 
 /** The statements of a collection. Inputs: the rows, and the joins that find members. */

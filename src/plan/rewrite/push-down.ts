@@ -66,10 +66,9 @@ export function sidesOf({ rows, subject }: MapRules, emit: Emit, { on, right }: 
   if (on.length === 0) return 'no condition';
   // A text that means null equals nothing, also where the columns are equal.
   if (child.nulls.length + parent.nulls.length > 0) return 'nulls';
-  // Per-record blank nodes and random values belong to their record, which a pair of rows is not.
   const { predicate, graph } = emit;
   const terms = [subject, predicate, object, ...(graph === undefined ? [] : [graph])];
-  if (terms.some((term) => isInCell(term) || expressionsOf(term).some(isOfRow))) return 'record';
+  if (terms.some(belongsToRecord)) return 'record';
   const conditions: { child: string; parent: string }[] = [];
   for (const [i, { left }] of on.entries()) {
     const key = right.keys[i]?.value;
@@ -80,7 +79,10 @@ export function sidesOf({ rows, subject }: MapRules, emit: Emit, { on, right }: 
   return { child: rows, parent: right.input, object, source: { child, parent, conditions } };
 }
 
-/** undefined: the engine makes the join. */
+/** Whether a term is a blank node of its record, a random value, or has one within: a pair of rows is another record. */
+const belongsToRecord = (term: Term): boolean => isInCell(term) || expressionsOf(term).some(isOfRow);
+
+/** undefined: the engine makes the join, also where a guard belongs to its record. */
 function pushDown(
   rules: MapRules,
   emit: Emit,
@@ -92,6 +94,9 @@ function pushDown(
 ): MapRules | undefined {
   const sides = sidesOf(rules, emit, join, catalogue);
   if (typeof sides === 'string') return undefined;
+  const ofChildren = guards?.of(rules) ?? [];
+  const ofParents = guards?.asParent(join.right) ?? [];
+  if ([...ofChildren, ...ofParents].some(belongsToRecord)) return undefined;
   const { map, subject } = rules;
   const { predicate, graph } = emit;
   const { origin, right } = join;
@@ -126,9 +131,6 @@ function pushDown(
       },
     ],
     collects: [],
-    checks: [
-      ...(guards?.of(rules).map((term) => renameTerm(term, ofChild)) ?? []),
-      ...(guards?.asParent(right).map((term) => renameTerm(term, ofParent)) ?? []),
-    ],
+    checks: [...ofChildren.map((term) => renameTerm(term, ofChild)), ...ofParents.map((term) => renameTerm(term, ofParent))],
   };
 }

@@ -1,7 +1,8 @@
 /** The keys by which rows of the two sides of a join meet. */
-import type { Expression } from '../../plan/algebra.ts';
+import type { Expression, Join, Project } from '../../plan/algebra.ts';
 import { type Accessors, compileExpression, identity, type TextOf } from '../../terms/evaluate.ts';
 import { joinKey } from '../join/join.ts';
+import type { RowTrace } from '../request.ts';
 
 /**
  * Compiles the key expressions of a join, in their order, into one closure over the records of one side.
@@ -25,5 +26,15 @@ export function compileKeys(expressions: readonly Expression[], rows: Accessors)
       keys = keys.flatMap((key) => parts.map((part) => [...key, part]));
     }
     return keys.length === 1 ? joinKey(keys[0] as readonly string[]) : keys.map(joinKey);
+  };
+}
+
+/** The same keys, told to a trace. @param side whose keys they are */
+export function tracedKeys(keys: TextOf, side: Join | Project, trace: RowTrace | undefined): TextOf {
+  if (trace === undefined) return keys;
+  return (record, position) => {
+    const found = keys(record, position);
+    if (found !== null) trace.joinKeys(side, found);
+    return found;
   };
 }

@@ -1,6 +1,7 @@
 /** The statements of an output, as text of its format, in the order in which they are made. */
 import type { WriteStatement } from '../../sinks/formats/conversion.ts';
 import type { StatementPattern, StatementWriter } from '../../sinks/formats/format.ts';
+import type { RuleWriter } from '../distinct/spill.ts';
 
 /** Writes quoted triples in RDF 1.2: `nodes/reify.ts`. */
 export interface Reifier {
@@ -16,6 +17,8 @@ export interface OutputPattern {
   readonly tail: string;
   /** undefined: the statement is written as this line. */
   readonly write: WriteStatement | undefined;
+  /** What `OutputText.pattern` was made of. */
+  readonly of: StatementPattern;
 }
 
 export class OutputText {
@@ -46,13 +49,21 @@ export class OutputText {
       reified && this.#reifier !== undefined
         ? (subject, value) => this.#converted(subject + lead + value + tail)
         : this.#writer?.pattern(pattern);
-    return { output: this, lead, tail, write };
+    return { output: this, lead, tail, write, of: pattern };
   }
 
   /** A statement as a line. */
   addLine(line: string): void {
     this.statements++;
     this.text += this.#converted(line);
+  }
+
+  /** Statements as lines. Returns false, and adds nothing, if each needs to be converted. */
+  addLines(lines: string): boolean {
+    if (this.#writer !== undefined || this.#reifier !== undefined) return false;
+    for (let at = lines.indexOf('\n'); at >= 0; at = lines.indexOf('\n', at + 1)) this.statements++;
+    this.text += lines;
+    return true;
   }
 
   /** What was made, as a piece that stands for itself. */
@@ -79,7 +90,19 @@ export function textOf({ output, lead, tail, write }: OutputPattern, subject: st
   return write === undefined ? subject + lead + value + tail : write(subject, value);
 }
 
-/** The same for statements of a subject: those with the values in [`from`, `to`). */
+/** The line of a statement, with the mark of its output. */
+export const keptOf = ({ output, lead, tail }: OutputPattern, subject: string, value: string): string =>
+  output.mark + subject + lead + value + tail;
+
+/** Writes statements with a pattern. */
+export const writerOf = (pattern: OutputPattern): RuleWriter => ({
+  write(subject, value) {
+    pattern.output.text += textOf(pattern, subject, value);
+  },
+  lineOf: (subject, value) => keptOf(pattern, subject, value),
+});
+
+/** The same as `textOf` for statements of a subject: those with the values in [`from`, `to`). */
 export function textsOf(
   { output, lead, tail, write }: OutputPattern,
   subject: string,
@@ -107,6 +130,8 @@ export interface StatementOwner {
 
 /** Adds lines that were kept, each with the mark of its output. */
 export function addKept(outputs: readonly OutputText[], lines: string): void {
+  // There are no marks.
+  if (outputs.length === 1 && (outputs[0] as OutputText).addLines(lines)) return;
   for (let from = 0; from < lines.length; ) {
     const end = lines.indexOf('\n', from) + 1;
     const start = isDigit(lines.charCodeAt(from)) ? lines.indexOf(' ', from) + 1 : from;

@@ -11,7 +11,8 @@ import { type JoinCount, RepeatedRows } from '../join/counts.ts';
 import { type Match, type PairingMemory, pairTexts } from '../join/join.ts';
 import { unpackRow } from '../join/packed-row.ts';
 import { unitedByRow } from '../join/several-keys.ts';
-import { compileKeys } from './keys.ts';
+import type { RowTrace } from '../request.ts';
+import { compileKeys, tracedKeys } from './keys.ts';
 import { distinct, listOf } from './texts.ts';
 
 /** A join of the plan. */
@@ -26,6 +27,7 @@ export interface JoinState {
   /** By index of the build side. */
   readonly joinIndexes: readonly Multimap[];
   readonly openMultimap: () => Multimap;
+  readonly trace: RowTrace | undefined;
 }
 
 /** Whether rows cannot be looked up: the build side is not complete yet, or it is in files. */
@@ -60,10 +62,8 @@ export class ProbeSide {
     const { on, right } = planned.operator;
     this.build = state.joinIndexes[planned.join] as Multimap;
     this.waits = waits;
-    this.keys = compileKeys(
-      on.map(({ left }) => left),
-      rows,
-    );
+    const keys = on.map(({ left }) => left);
+    this.keys = tracedKeys(compileKeys(keys, rows), planned.operator, state.trace);
     this.#count = count;
     this.#openMultimap = state.openMultimap;
     this.#orderOf = right.counts ? orderOf : undefined;

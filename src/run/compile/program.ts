@@ -5,8 +5,10 @@
  */
 import type { CustomFunctions } from '../../functions/definition.ts';
 import { type DatatypeCheck, type ErrorPolicy, formatOrigin, leavesObjectsOut } from '../../mapping/model/model.ts';
+import { reifiedLines } from '../../nquads/reified.ts';
+import { QUOTE_START, subjectAt } from '../../nquads/terms.ts';
 import type { Join, MapInfo, Scan } from '../../plan/algebra.ts';
-import { leavesOfMap, type MapPlan, type RulePlan } from '../../plan/plan.ts';
+import { leavesOfMap, type MapPlan, mayQuote, type RulePlan } from '../../plan/plan.ts';
 import type { MemoryBudget } from '../../spill/budget.ts';
 import { KNOWN, NEW, UNDECIDED, type Verdict } from '../../spill/key-table.ts';
 import type { Multimap } from '../../spill/multimap.ts';
@@ -15,11 +17,13 @@ import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
 
 import type { StatementSet, Subjects } from '../distinct/distinct.ts';
 import type { Occurrences } from '../distinct/occurrences.ts';
+import { valueText } from '../distinct/spill.ts';
 import { JoinCount } from '../join/counts.ts';
+import type { RowTrace } from '../request.ts';
 import { affixPairs, VaryingAffixes } from './affixes.ts';
 import { DeferredObjects, type Ending } from './deferred-objects.ts';
 import { checked, Flaws, isReportedElsewhere } from './flaws.ts';
-import { type OutputPattern, type OutputText, type StatementOwner, textOf, textsOf } from './output.ts';
+import { keptOf, type OutputPattern, type OutputText, type StatementOwner, textOf, textsOf } from './output.ts';
 import { type JoinState, ProbeSide } from './probe-side.ts';
 import { type CompiledRule, compileAffixes, compileRule, type ParentLists } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
@@ -38,8 +42,8 @@ export interface RunState extends JoinState {
   readonly budget: MemoryBudget;
   /** Statements of overlapping rules. */
   readonly overlapping: StatementSet;
-  /** Whether no two records of a triples map make the same statement by a rule that is distinct by `subject`. */
-  readonly isUnique: (plan: MapPlan) => boolean;
+  /** Whether no two records make the same statement by a rule of a triples map that is distinct by `subject`. @param rule its position */
+  readonly isUnique: (plan: MapPlan, rule: number) => boolean;
   /** The subjects of a triples map. @param width values that are remembered for each of them */
   readonly openSubjects: (plan: MapPlan, width: number) => Subjects;
   /** The statements of a triples map that its subjects alone do not decide on. */
@@ -54,8 +58,10 @@ export interface RunState extends JoinState {
   readonly undecided: (line: string) => void;
   /** Receives the subjects of a triples map, some of them more than once; undefined: not needed. */
   readonly subject: ((token: string) => void) | undefined;
-  /** Receives the lines of a record whose subject no table could decide, with the marks of their outputs. */
-  readonly undecidedSubject: (subject: string, lines: string) => void;
+  /** Receives what is written of the values of a rule, once for each scan that it reads. @param rule its number @param output that of the rule */
+  readonly undecidedRule: (rule: number, pattern: OutputPattern, output: number) => void;
+  /** Receives the statements of a record whose subject no table could decide. @param values of `valueText` */
+  readonly undecidedSubject: (subject: string, values: string) => void;
 }
 
 /** The collections of a triples map: `nodes/gather/gather.ts`. */
@@ -93,10 +99,14 @@ const UNWATCHED = -1;
 interface Rule extends Omit<CompiledRule, 'affixes'>, OutputPattern {
   readonly ends: VaryingAffixes | undefined;
   readonly count: JoinCount | undefined;
+  /** No two records make the same statement. */
+  readonly unique: boolean;
+  /** Of `RulePlan`. */
+  readonly number: number;
 }
 
 /** Of a rule with `ends`. */
-const NO_PATTERN = { lead: '', tail: '', write: undefined };
+const NO_PATTERN = { lead: '', tail: '', write: undefined, of: { predicate: '', before: '', after: '', graph: '' } };
 
 export class MapProgram {
   readonly triplesMap: MapInfo;
@@ -132,11 +142,17 @@ export class MapProgram {
   readonly #statements: StatementSet;
   /** Whether some predicate or graph is not constant. */
   readonly #varies: boolean;
+  /** Whether what it makes is found by more than its own subjects: by reifiers, or by triples that it quotes. */
+  readonly #makesOthers: boolean;
+  /** Takes the lines that may quote triples. */
+  readonly #quoted: RowTrace['quotes'] | undefined;
   /** undefined: the triples map gathers nothing. */
   readonly #collects: RowCollects | undefined;
   #listSet: { readonly index: Multimap; readonly number: number; readonly texts: ReadonlySet<string> } | undefined;
   /** Undecided statements of the current subject, when the subject table is full. */
   #waiting = '';
+  /** The rule of the last one. */
+  #waitingRule = -1;
 
   constructor(plan: MapPlan, records: Accessors, state: RunState) {
     this.triplesMap = plan.map;
@@ -151,9 +167,11 @@ export class MapProgram {
     const rules: Rule[] = [];
     const deferred: DeferredObjects[] = [];
     let slots = 0;
-    for (const rule of plan.rules) {
+    let watched = false;
+    for (const [i, rule] of plan.rules.entries()) {
       if (this.#collects?.takes(rule) === true) continue;
       const { object } = rule;
+      const unique = state.isUnique(plan, i);
       const output = state.outputs[rule.output] as OutputText;
       const build = object.kind === 'join' ? state.joinIndexes[object.join] : undefined;
       const count = object.kind === 'join' ? this.#countOf(object.operator, build as Multimap) : undefined;
@@ -165,19 +183,25 @@ export class MapProgram {
         const slot = pattern !== undefined && !keyed ? slots++ : -1;
         const once = rule.distinct === 'subject' && object.keyedBy !== undefined;
         const ends = new VaryingAffixes(affixes.lead, affixes.tail);
+        watched ||= ends.constant && !unique;
         deferred.push(new DeferredObjects(probe, ends, output, pattern, { slot, keyed, distinct: once }, this));
         continue;
       }
       const ofStatement = leavesOut ? { ...rows, leaveOut: this.flaws.leftOut() } : rows;
       const { affixes, text } = compileRule(rule, rows, probe, output, ofStatement);
       const overlapping = rule.distinct === 'overlapping';
-      const slot = overlapping || rule.functionallyDependent ? -1 : slots++;
+      watched ||= !overlapping && !unique;
+      const slot = overlapping || unique || rule.functionallyDependent ? -1 : slots++;
       const lists = overlapping || build === undefined ? undefined : { index: build, slot: slots++ };
       const [pattern, ends] =
         'output' in affixes ? [affixes, undefined] : [{ ...NO_PATTERN, output }, new VaryingAffixes(affixes.lead, affixes.tail)];
-      const { lead, tail, write } = pattern;
-      rules.push({ text, slot, overlapping, lists, joined: build !== undefined, output, lead, tail, write, ends, count });
+      const { number } = rule;
+      if (!overlapping && !unique) state.undecidedRule(number, pattern, rule.output);
+      rules.push({ ...pattern, text, slot, overlapping, lists, joined: build !== undefined, ends, count, unique, number });
     }
+    this.#makesOthers = plan.collects.length > 0 || mayQuote(plan);
+    const { trace } = state;
+    this.#quoted = trace && mayQuote(plan) ? (line) => line.includes(QUOTE_START) && trace.quotes(line) : undefined;
     this.#rules = rules;
     this.#deferred = deferred;
     state.endings.push(...deferred);
@@ -185,7 +209,6 @@ export class MapProgram {
     this.#varies = rules.some(({ ends }) => ends !== undefined) || deferred.some(({ ends }) => !ends.constant);
     this.#texts = new Array(rules.length).fill(null);
     this.#statements = state.openStatements(plan);
-    const watched = !state.isUnique(plan) && (deferred.some(({ ends }) => ends.constant) || rules.some((rule) => !rule.overlapping));
     this.#table = state.distinct && watched ? state.openSubjects(plan, slots) : undefined;
   }
 
@@ -203,6 +226,7 @@ export class MapProgram {
       this.withoutSubject++;
       return undefined;
     }
+    if (this.#state.trace !== undefined && !this.#makesOthers && !this.#isWanted(subject, this.#state.trace)) return undefined;
     const checks = this.#checks;
     for (let i = 0; i < checks.length; i++) (checks[i] as TextOf)(record, position);
     // Its statements are made elsewhere.
@@ -232,6 +256,11 @@ export class MapProgram {
     const { before, after } = this.#subject;
     const tokens = listOf(distinct(subject) as string | readonly string[]).map((one) => before + one + after);
     return this.#collects.with(made, tokens, position);
+  }
+
+  #isWanted(subject: string | readonly string[], trace: RowTrace): boolean {
+    const { before, after } = this.#subject;
+    return listOf(subject).some((one) => trace.wants(before + one + after));
   }
 
   /** The joins of its rules and collections. */
@@ -272,13 +301,16 @@ export class MapProgram {
   once(output: OutputText, line: string): void {
     if (!this.#isKeptNew(output.mark + line)) return;
     this.quads++;
+    this.#quoted?.(line);
     output.addLine(line);
   }
 
   /** The text of a statement, which is written. */
   #textOf(pattern: OutputPattern, subject: string, value: string): string {
     this.quads++;
-    return textOf(pattern, subject, value);
+    const text = textOf(pattern, subject, value);
+    this.#quoted?.(text);
+    return text;
   }
 
   /** Whether a statement is new to the run. */
@@ -402,7 +434,15 @@ export class MapProgram {
   #enter(subject: string, token: string): Seen {
     const seen = this.#table === undefined ? UNWATCHED : this.#table.enter(subject);
     if (seen !== KNOWN) this.#state.subject?.(token);
+    if (this.#quoted !== undefined && this.#deferred.length > 0) this.#tellQuoted(token);
     return seen;
+  }
+
+  /** Joins make statements with a subject at the end, when its record is not known: a trace gets its triples and reifiers now. */
+  #tellQuoted(subject: string): void {
+    const line = `${subject} <> <> .\n`;
+    this.#quoted?.(line);
+    for (const one of reifiedLines(line)) this.#state.subject?.(subjectAt(one, 0));
   }
 
   /** The statements of the current subject have been made. */
@@ -480,9 +520,10 @@ export class MapProgram {
   /** Whether a statement is written now: a duplicate is not, nor one that no table decides. */
   #isWritten(rule: Rule, token: string, text: string, seen: Seen, first: boolean): boolean {
     if (rule.overlapping) return this.#isNew(rule, token, text);
-    if (seen === UNWATCHED) return true;
+    if (seen === UNWATCHED || rule.unique) return true;
     if (seen === UNDECIDED) {
-      this.#waiting += keptOf(rule, token, text);
+      this.#waiting += valueText(rule.number, text, this.#waiting === '' ? -1 : this.#waitingRule);
+      this.#waitingRule = rule.number;
       return false;
     }
     const table = this.#table as Subjects;
@@ -497,7 +538,3 @@ export class MapProgram {
     return verdict !== KNOWN && this.#isDecidedNew(verdict, keptOf(rule, token, text));
   }
 }
-
-/** The line of a statement, with the mark of its output. */
-const keptOf = ({ output, lead, tail }: OutputPattern, subject: string, value: string): string =>
-  output.mark + subject + lead + value + tail;

@@ -13,7 +13,7 @@ import type { Column, SqlSession } from '../../sql/database.ts';
 import { openSession } from '../../sql/drivers/open.ts';
 import { boundsQuery, type Relation } from '../../sql/select.ts';
 import type { Table } from '../../sql/tables.ts';
-import type { KeyRange, RunRequest, ScanLimit } from '../request.ts';
+import type { KeyRange, RunHooks, RunRequest, ScanLimit } from '../request.ts';
 import { addressOf } from './addresses.ts';
 import { describeSource } from './describe.ts';
 import { metadataOf, versionOf } from './metadata.ts';
@@ -41,6 +41,7 @@ export class Databases {
    * @param all also others than those of databases
    * @param snapshots what `snapshots` of another process has returned, to read the same states; empty: the present states
    * @param step called before a database is asked
+   * @param given opens what a source is read from, in place of its database
    * @throws Fault database/…; those of `addressOf` and `describeSource`
    */
   static async open(
@@ -50,6 +51,7 @@ export class Databases {
     snapshots: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
     step?: ScanLimit['step'],
+    given?: RunHooks['openSession'],
   ): Promise<Databases> {
     const sources = all.filter((source) => source.kind === 'sql');
     const sessions = new Map<string, SqlSession>();
@@ -58,6 +60,12 @@ export class Databases {
       for (const source of sources) {
         const key = sqlKey(source);
         if (relations.has(key)) continue;
+        if (given !== undefined) {
+          const session = await given(source);
+          sessions.set(key, session);
+          relations.set(key, await describeSource(source, session));
+          continue;
+        }
         const address = addressOf(source, request);
         const database = JSON.stringify([address, address.password?.reveal()]);
         let session = sessions.get(database);
@@ -86,7 +94,7 @@ export class Databases {
 
   /** What the user should know of the states that the sessions see. */
   get warnings(): readonly string[] {
-    return this.#sessions.flatMap(({ warning }) => warning ?? []);
+    return [...new Set(this.#sessions.flatMap(({ warning }) => warning ?? []))];
   }
 
   /**
@@ -116,6 +124,11 @@ export class Databases {
       session: relation.session,
       columnsByName: new Map(relation.columns.map((column) => [column.name, column])),
     };
+  }
+
+  /** Indexes of the columns of the key that names the rows of a table; none: it has none, or is a query. */
+  keyOf(source: SqlSource): readonly number[] {
+    return this.#relations.keyOf(source);
   }
 
   /** Every `rows`-th value of a key column, in key order and without the first, as the server's texts. */

@@ -8,6 +8,16 @@ import type { Column } from '../../sql/database.ts';
 import type { Relation, Side } from '../../sql/select.ts';
 import { isKeyOf, keysOf } from './keys.ts';
 
+/** @param relation what `source` reads. @throws Fault mapping/reference — there is no such column */
+export function positionIn({ columns, label, naming, session }: Relation, { content }: SqlSource, reference: string): number {
+  const position = findColumn(columns, reference, naming, session.product);
+  if (position >= 0) return position;
+  throw new Fault('mapping/reference', `${label} has no column ${reference}`, {
+    place: { input: session.address.name, expression: reference, mapping: formatOrigin(content.origin) },
+    hint: suggestColumns(columns, reference, naming, session.product),
+  });
+}
+
 export class Relations {
   /** By `sqlKey`. */
   readonly #byKey: ReadonlyMap<string, Relation>;
@@ -23,13 +33,7 @@ export class Relations {
 
   /** Index of the column that a reference names in a table or query. @throws Fault mapping/reference — there is no such column */
   position(source: SqlSource, reference: string): number {
-    const relation = this.of(source);
-    const position = findColumn(relation.columns, reference, relation.naming, relation.session.product);
-    if (position >= 0) return position;
-    throw new Fault('mapping/reference', `${relation.label} has no column ${reference}`, {
-      place: { input: relation.session.address.name, expression: reference, mapping: formatOrigin(source.content.origin) },
-      hint: suggestColumns(relation.columns, reference, relation.naming, relation.session.product),
-    });
+    return positionIn(this.of(source), source, reference);
   }
 
   /** Indexes of the columns of a key that tells the rows of a table apart by its texts; none: it has no such key, or is a query. */

@@ -17,9 +17,10 @@ export class Occurrences extends KeyTable {
    * The identity of a row by its content: 32 hexadecimal digits of its hash, and behind that, from the second row with this content on, `_` and how many
    * came before.
    *
+   * @param told called with the digits, and whether rows with this content came before
    * @throws Fault limit/exceeded — no memory is left to count another content
    */
-  identityOf(content: string): string {
+  identityOf(content: string, told?: (name: string, isRepeated: boolean) => void): string {
     hash(content, SEED);
     const name = [h1, h2, h3, h4].map((word) => (word >>> 0).toString(16).padStart(HEX_DIGITS, '0')).join('');
     const found = this.find();
@@ -32,6 +33,7 @@ export class Occurrences extends KeyTable {
     const [words, at] = this.extraOf(row);
     const before = words[at] as number;
     words[at] = before + 1;
+    told?.(name, before > 0);
     return before === 0 ? name : `${name}_${before}`;
   }
 }

@@ -55,8 +55,8 @@ const FIRST_WORD = 48;
 const MOST_BYTES = 2 ** 33;
 
 /**
- * Memory of all threads, handed out from the front. What is handed out is taken from the budget until all of it is released. What nobody has
- * written to takes no memory of the machine.
+ * Memory of all threads, handed out from the front. What is handed out is taken from the budget until all of it is released. The
+ * operating system does not commit untouched pages.
  */
 export class SharedMemory {
   readonly words: Uint32Array;

@@ -77,7 +77,8 @@ export function compileConsumers(
   };
   const occurrences = namesRows ? state.occurrencesOf?.(operator) : undefined;
   const place = (position: number): string => identityText(reading.identityOf?.(position) ?? position);
-  const identity = occurrences === undefined ? place : identityByContent(occurrences, iteration, reading, accessorOf, place);
+  const named = hooks.trace && ((content: string, isRepeated: boolean) => hooks.trace?.named(operator, content, isRepeated));
+  const identity = occurrences === undefined ? place : identityByContent(occurrences, iteration, reading, accessorOf, place, named);
   const access: RecordAccess = {
     batch: reading,
     identity: namesRows ? identity : undefined,
@@ -109,14 +110,19 @@ export function compileConsumers(
     texts: ({ items }) => texts.get(items.of === 'records' ? items.formulation : undefined) as TextFormat,
   };
   const { joins, checks } = whole;
-  const context: ConsumerContext = { reading, rejections, firstRecords: first.count, outputs: state.outputs, observe: hooks.row };
+  const context: ConsumerContext = {
+    reading,
+    rejections,
+    firstRecords: first.count,
+    outputs: state.outputs,
+    observe: hooks.row,
+    trace: hooks.trace,
+  };
   const consumersOf = ({ maps, buildSides, checks: own }: PipelinePlan, rows: Accessors, areRecords: boolean): readonly Consumer[] => {
     const programs = maps.map((map) => new MapProgram(map, rows, state));
-    const sides = buildSides.map(
-      (join) => new BuildSide(joins[join] as Project, state.joinIndexes[join] as Multimap, rows, state.datatypeCheck),
-    );
+    const sides = buildSides.map((join) => new BuildSide(joins[join] as Project, state.joinIndexes[join] as Multimap, rows, state));
     const told = own.filter((at) => first.tells(checks[at] as Check));
-    const rowChecks = told.map((at) => new RowCheck(checks[at] as Check, rows, name, state.keys[at]));
+    const rowChecks = told.map((at) => new RowCheck(checks[at] as Check, rows, name, state.keys[at], state.trace));
     return feedsOf(programs, sides, rowChecks).map((feeds) => new Consumer(feeds, context, areRecords));
   };
   const isDue = (): boolean => {
@@ -144,6 +150,7 @@ function identityByContent(
   reading: Reading,
   accessorOf: (reference: string) => ValuesOf,
   place: (position: number) => string,
+  named: Parameters<Occurrences['identityOf']>[1],
 ): (position: number) => string {
   let records: readonly unknown[] | undefined;
   let identities: (string | undefined)[] = [];
@@ -159,7 +166,7 @@ function identityByContent(
     if (found !== undefined) return found;
     accessors ??= references.map(accessorOf);
     const content = accessors.map((read) => contentOf(read(reading.records[at], position))).join('');
-    const identity = occurrences.identityOf(content);
+    const identity = occurrences.identityOf(content, named);
     identities[at] = identity;
     return identity;
   };

@@ -7,7 +7,7 @@ import type { SpillSpace } from '../../spill/space.ts';
 import type { Labels } from '../../terms/evaluate.ts';
 import { addKept, type OutputText } from '../compile/output.ts';
 import type { MapProgram } from '../compile/program.ts';
-import type { LineSpill, SubjectSpill } from '../distinct/spill.ts';
+import type { LineSpill, RuleWriter, SubjectSpill } from '../distinct/spill.ts';
 import type { PairingMemory } from '../join/join.ts';
 import { joinReports, mergeJoins } from '../join/reports.ts';
 import { checkKeys } from '../nodes/check/row-check.ts';
@@ -32,6 +32,8 @@ export interface ScanRun extends RunContext {
   /** Where data goes that does not fit in memory. */
   readonly space: SpillSpace;
   readonly subjects: SubjectSpill;
+  /** By number of a rule: of those in `subjects`. */
+  readonly writers: readonly RuleWriter[];
   readonly lines: LineSpill;
   /** undefined: no rule is reified. */
   readonly reified: ReifiedLines | undefined;
@@ -120,7 +122,7 @@ export class Execution {
 
   /** Makes the deferred joins, then processes the spilled data. */
   async finish(): Promise<void> {
-    const { plan, state, space, numberings, subjects, lines, reified, writer } = this.#run;
+    const { plan, state, space, numberings, subjects, writers, lines, reified, writer } = this.#run;
     const { budget, outputs } = state;
     writer.input = undefined;
     await this.#endPipelines({ budget, space });
@@ -136,7 +138,8 @@ export class Execution {
     }
     state.overlapping.drop();
     // Subjects first: what they leave undecided is added to the lines.
-    for (const spill of [subjects, lines]) for await (const batch of spill.drain(budget, lines)) await this.#addKept(batch);
+    for await (const made of subjects.drain(budget, lines, writers)) await writer.take(made);
+    for await (const batch of lines.drain(budget)) await this.#addKept(batch);
     for await (const batch of reified?.drain() ?? []) await this.#addKept(batch);
     await writer.flush();
     writer.reportProgress();
@@ -151,7 +154,10 @@ export class Execution {
     await writer.yieldToEventLoop();
   }
 
-  async #map({ records, first, lineOf, identityOf, page }: Batch, { reading, records: consumers, pipelines }: Consumers): Promise<void> {
+  async #map(
+    { records, first, lineOf, identityOf, page, took }: Batch,
+    { reading, records: consumers, pipelines }: Consumers,
+  ): Promise<void> {
     const { request, writer } = this.#run;
     const { limits } = request;
     writer.records += records.length;
@@ -160,6 +166,7 @@ export class Execution {
     for (const operator of [...consumers, ...pipelines]) {
       for (let i = 0; i < records.length; i++) {
         reading.position = first + i;
+        took?.(i);
         const made = operator.push(records[i], first + i);
         if (made !== undefined) await writer.take(made);
         writer.cut();

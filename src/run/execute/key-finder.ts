@@ -1,7 +1,7 @@
-/** Finds keys of documents, before a run is lowered: columns of which no two rows have the same text. */
+/** Finds keys of documents, before a run is lowered: terms of which no two rows have the same text. */
 import { redact } from '../../core/redact.ts';
 import type { FileSource } from '../../mapping/model/model.ts';
-import { keyQuestions } from '../../plan/physical/keys.ts';
+import { type KeyQuestion, keyQuestions } from '../../plan/physical/keys.ts';
 import { lower } from '../../plan/physical/lower.ts';
 import type { DocumentKey } from '../../plan/physical/nodes.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
@@ -12,7 +12,7 @@ import { type DocumentPlace, formatBefore } from '../prepare/documents/inputs.ts
 import { readOptionsOf } from '../prepare/documents/open-scan.ts';
 import type { PreparedRun } from '../prepare/open.ts';
 import { type ByteSlice, type RunRequest, type SliceScan, STANDARD_INPUT } from '../request.ts';
-import { ascentReader, leaveToReader } from './ascending-keys.ts';
+import { leaveToReader, textReader } from './text-keys.ts';
 
 /** A key, with the version of the file that was looked at: of another one, nothing is known. */
 export interface FoundKey extends DocumentKey {
@@ -20,9 +20,9 @@ export interface FoundKey extends DocumentKey {
 }
 
 /**
- * Looks for keys of files on this machine, as far as some `distinct` node asks for them. Of Parquet, the column alone is read for that; CSV is
- * read as a whole, where the texts of the column ascend. For a slice of CSV, the key is one of the rows of the slice: what another slice has is compared
- * elsewhere (`distinct/repeated-subjects.ts`).
+ * Looks for keys of files on this machine, as far as some `distinct` node asks for them. Of Parquet, a column of the term alone is read for that; CSV is
+ * read as a whole, as long as the texts of the column ascend, or else those of the term differ. For a slice of CSV, the key is one of the rows of the slice: what
+ * another slice has is compared elsewhere (`distinct/repeated-subjects.ts`).
  *
  * What is wrong with a file is left to its reader.
  *
@@ -46,15 +46,19 @@ export async function findKeys(
     const file = await keyReader(scan, scan.source, place, range?.kind === 'bytes' ? range : undefined, request, signal);
     if (file === undefined) continue;
     const { version, by } = file;
-    // Triples maps over one document often have the same key.
+    // Terms of one document often have the same key.
     const isKey = new Map<string, boolean>();
-    for (const { references } of asked)
-      for (const reference of references) {
+    for (const question of asked) {
+      let key: FoundKey['by'] | undefined;
+      for (const reference of question.references) {
         const known = isKey.get(reference) ?? (await file.isKey(reference).catch(leaveToReader)) ?? false;
         isKey.set(reference, known);
+        if (known) key = by;
         if (known) break;
       }
-    found.push(...[...isKey].flatMap(([reference, known]) => (known ? [{ scan: position, reference, by, version }] : [])));
+      if (key === undefined && (await file.differ?.(question).catch(leaveToReader)) === true) key = 'found';
+      if (key !== undefined) found.push({ scan: position, term: question.key, by: key, version });
+    }
   }
   return found;
 }
@@ -76,6 +80,8 @@ interface KeyReader {
   readonly by: FoundKey['by'];
   /** Whether no two rows have the same value of a reference; false where that is not found out. @throws Fault those of the reader */
   isKey(reference: string): Promise<boolean>;
+  /** The same for the texts of a term. undefined: only columns are looked at. */
+  readonly differ?: (question: KeyQuestion) => Promise<boolean>;
 }
 
 /** undefined: the document is not read as it is on this machine, or no key can be found with little work. */
@@ -98,8 +104,8 @@ async function keyReader(
   const format = formatBefore(url, source, request.inputOptions);
   const { isKey: look } = readerOf(format);
   if (look === undefined) {
-    const ascends = await ascentReader(scan, source, place, ranges, slice, request, signal).catch(leaveToReader);
-    return ascends && { version, by: 'ascending', isKey: ascends };
+    const texts = await textReader(scan, source, place, ranges, slice, request, signal).catch(leaveToReader);
+    return texts && { version, by: 'ascending', isKey: texts.ascend, differ: texts.differ };
   }
   const read = readOptionsOf(scan, source, format, redact(url), request, { ranges });
   // The column would be read as a whole for each slice. Columns that are described have other texts than those in the file.

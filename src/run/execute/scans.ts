@@ -5,18 +5,19 @@ import { threadId } from 'node:worker_threads';
 import { h1, hash } from '../../core/hash.ts';
 import { redact } from '../../core/redact.ts';
 import type { Scan as ScanOperator } from '../../plan/algebra.ts';
-import { uniqueMaps } from '../../plan/physical/keys.ts';
+import { uniqueRules } from '../../plan/physical/keys.ts';
 import { isReified, type ScanPlan } from '../../plan/plan.ts';
 import type { OpenedScan } from '../../sources/source.ts';
 import { MemoryBudget } from '../../spill/budget.ts';
 import { HashSet } from '../../spill/key-table.ts';
 import { Multimap } from '../../spill/multimap.ts';
 import { SpillSpace, spillName } from '../../spill/space.ts';
+import { type OutputPattern, writerOf } from '../compile/output.ts';
 import type { RunState } from '../compile/program.ts';
 import type { Databases } from '../databases/databases.ts';
 import { SubjectTable } from '../distinct/distinct.ts';
 import { Occurrences } from '../distinct/occurrences.ts';
-import { LineSpill, SubjectSpill } from '../distinct/spill.ts';
+import { LineSpill, type RuleWriter, SubjectSpill } from '../distinct/spill.ts';
 import { KeySet } from '../nodes/check/key-set.ts';
 import type { CheckState } from '../nodes/check/row-check.ts';
 import { CollectProgram, type CollectState } from '../nodes/gather/gather.ts';
@@ -24,7 +25,7 @@ import { Numbering } from '../nodes/gather/numbering.ts';
 import { ReifiedLines } from '../nodes/reify.ts';
 import { Rejections } from '../nodes/rejections.ts';
 import type { DocumentPlace } from '../prepare/documents/inputs.ts';
-import { openFileScan } from '../prepare/documents/open-scan.ts';
+import { openFileScan, openTopicScan } from '../prepare/documents/open-scan.ts';
 import { labelsOfScan } from '../prepare/labels.ts';
 import type { PreparedRun } from '../prepare/open.ts';
 import { reportsOf } from '../report.ts';
@@ -61,7 +62,7 @@ export interface Shared {
 
 export interface SharedTables extends Pick<RunState, 'seed' | 'overlapping' | 'openSubjects' | 'openStatements'> {
   /** Where undecided statements go, which may wait for the next flush of `space`. */
-  undecided(space: SpillSpace): Pick<RunState, 'undecided' | 'undecidedSubject'>;
+  undecided(space: SpillSpace): Pick<RunState, 'undecided' | 'undecidedRule' | 'undecidedSubject'>;
 }
 
 /**
@@ -84,14 +85,15 @@ export async function executeScans(
   );
   const lines = new LineSpill(space, seed ^ 0x3c6ef372);
   const subjects = new SubjectSpill(space, seed ^ 0x2545f491);
+  const writers: RuleWriter[] = [];
   const { undecided, ...tables }: Partial<SharedTables> = shared?.tables ?? {};
   const openMultimap = () => new Multimap(budget, space, seed ^ 0x1b873593);
-  const of = { distinct: request.distinct, seed, budget, subject: hooks.subject };
+  const of = { distinct: request.distinct, seed, budget, subject: hooks.subject, trace: hooks.trace };
   const reified = isReified(plan) ? new ReifiedLines(of, space) : undefined;
-  const unique = uniqueMaps(physical);
+  const unique = uniqueRules(physical);
   const state: CheckState = {
     ...of,
-    isUnique: ({ index }) => unique.has(index),
+    isUnique: ({ index }, rule) => unique.get(index)?.has(rule) === true,
     functions,
     occurrencesOf: request.dataset === undefined ? undefined : occurrencesIn(budget),
     datatypeCheck: request.datatypeCheck,
@@ -106,7 +108,10 @@ export async function executeScans(
     openCollects: (map, rows, owner) => new CollectProgram(map, rows, collected, owner),
     endings: [],
     undecided: (line: string) => lines.add(line),
-    undecidedSubject: (subject: string, text: string) => subjects.add(subject, text),
+    undecidedRule: (rule: number, pattern: OutputPattern) => {
+      writers[rule] = writerOf(pattern);
+    },
+    undecidedSubject: (subject: string, values: string) => subjects.add(subject, values),
     ...tables,
     ...undecided?.(space),
     ...shared?.joins,
@@ -119,7 +124,7 @@ export async function executeScans(
   const first = new FirstRecords(physical, request.firstRecords);
   const writer = new Writer({ outputs: state.outputs, sink, space, limits: request.limits, hooks });
   const rejections = new Rejections(request, hooks);
-  const opened = { state, first, numberings, space, subjects, lines, reified, writer, rejections };
+  const opened = { state, first, numberings, space, subjects, writers, lines, reified, writer, rejections };
   const execution = new Execution({ ...opened, request, plan, sink, hooks, startedAt: request.startedAt ?? Date.now() });
   const limit = hooks.limit && {
     ...hooks.limit,
@@ -136,15 +141,16 @@ export async function executeScans(
       const spill = { afterBytes: request.memoryBudgetBytes, open: () => space.text() };
       const open = (signal: AbortSignal): OpenedScan | Promise<OpenedScan> =>
         source.kind === 'file'
-          ? openFileScan(scan, source, place, request, signal, range as ByteSlice | undefined, spill, hooks.document?.(position))
+          ? source.request?.kind === 'topic'
+            ? openTopicScan(scan, source, request, hooks.openTopic)
+            : openFileScan(scan, source, place, request, signal, range as ByteSlice | undefined, spill, hooks.document?.(position))
           : (databases as Databases).openScan(scan, source, range as KeyRange | undefined, rowsOf(scan, first));
       const name = source.kind === 'file' ? redact(place.url) : 'the database';
       limit?.step?.(`reading ${name}`);
-      await execution.scan(
-        scan,
-        labelsOfScan(labels, position),
-        await (limit === undefined ? open(hooks.signal ?? NEVER) : withDeadline(open, name, wanted.length - i, limit, hooks.signal)),
-      );
+      const scanned = await (limit === undefined
+        ? open(hooks.signal ?? NEVER)
+        : withDeadline(open, name, wanted.length - i, limit, hooks.signal));
+      await execution.scan(scan, labelsOfScan(labels, position), hooks.scan?.(position, scanned) ?? scanned);
     }
     limit?.step?.('making the joins');
     await execution.finish();

@@ -18,6 +18,7 @@ export interface ConsumerContext {
   readonly firstRecords: number;
   readonly outputs: readonly OutputText[];
   readonly observe: RunHooks['row'];
+  readonly trace: RunHooks['trace'];
 }
 
 /** `checks`: what views promise of the rows. */
@@ -67,10 +68,10 @@ export class Consumer implements Operator {
 
   #map(row: unknown, position: number): Made {
     const { program } = this;
-    const { reading, rejections, firstRecords, observe, outputs } = this.#context;
+    const { reading, rejections, firstRecords, observe, outputs, trace } = this.#context;
     if (reading.position !== undefined && reading.position >= firstRecords) return undefined;
     for (const check of this.checks) check.see(row, position);
-    if (program === undefined) return undefined;
+    if (program === undefined || trace?.maps() === false) return undefined;
     const made = program.map(row, position);
     if (program.flaws.areOpen) rejections.settle(program, reading, this.#areRecords);
     if (observe === undefined) return made;

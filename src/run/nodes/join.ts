@@ -8,6 +8,7 @@ import { listOf } from '../compile/texts.ts';
 import type { JoinCount } from '../join/counts.ts';
 import type { PairingMemory } from '../join/join.ts';
 import { type Cell, packRow, unpackRow } from '../join/packed-row.ts';
+import type { RowTrace } from '../request.ts';
 import { NOTHING, pushEach, RECORD, type Row, Step } from './operator.ts';
 import { cellOf, type Rows, sortable } from './rows.ts';
 
@@ -28,6 +29,7 @@ export class JoinStep extends Step {
   /** Of the rows before this join. */
   readonly #placeBefore: () => string;
   #place = '';
+  readonly #trace: RowTrace | undefined;
   #passed = 0;
 
   /**
@@ -48,6 +50,7 @@ export class JoinStep extends Step {
     this.probe = new ProbeSide(planned, access, state, count);
     this.waits = this.probe.waits;
     this.#count = count;
+    this.#trace = state.trace;
     this.#isOuter = type === 'left';
     this.#rows = rows;
     this.#left = left.map((column) => rows.slotOf(column));
@@ -75,7 +78,7 @@ export class JoinStep extends Step {
       return this.#pushPairs(row, position, [], 0);
     }
     // The place keeps each row apart from all others: they may be counted.
-    probe.store(keys, packRow([place, ...this.#left.map((slot) => cellOf(row[slot]))]));
+    probe.store(keys, packRow([place, this.#trace?.origin() ?? null, ...this.#left.map((slot) => cellOf(row[slot]))]));
     return undefined;
   }
 
@@ -84,7 +87,8 @@ export class JoinStep extends Step {
     const { row } = this.#rows;
     row[RECORD] = null;
     for await (const [left, rights, from] of this.probe.pairs(memory, this.#isOuter)) {
-      const [place, ...cells] = unpackRow(left);
+      const [place, origin, ...cells] = unpackRow(left);
+      if (origin !== null) this.#trace?.resume(origin as string);
       for (const [at, slot] of this.#left.entries()) row[slot] = cells[at] as Cell;
       yield* this.#pushPairs(row, 0, this.probe.inOrder(rights), from, place as string) ?? NOTHING;
     }

@@ -7,10 +7,10 @@ import type { Affixes, Multimap } from '../../spill/multimap.ts';
 import { compileTerm, compileWhole } from '../../terms/encode.ts';
 import { type Accessors, compileValues, type Text, type TextOf } from '../../terms/evaluate.ts';
 import { checked } from '../compile/flaws.ts';
-import { compileKeys } from '../compile/keys.ts';
+import { compileKeys, tracedKeys } from '../compile/keys.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from '../compile/texts.ts';
-
 import { packRow } from '../join/packed-row.ts';
+import type { RowTrace } from '../request.ts';
 
 export class BuildSide {
   /** The triples map that reports invalid terms of the records; undefined: there are none. */
@@ -22,17 +22,20 @@ export class BuildSide {
   #keyTexts: Text = null;
   #rowTexts: Text = null;
 
-  constructor(project: Project, index: Multimap, records: Accessors, datatypeCheck: DatatypeCheck | undefined) {
+  constructor(
+    project: Project,
+    index: Multimap,
+    records: Accessors,
+    { datatypeCheck, trace }: { readonly datatypeCheck: DatatypeCheck | undefined; readonly trace: RowTrace | undefined },
+  ) {
     this.parent = project.map;
     const rows = project.map === undefined ? records : { ...records, ...checked(project.map, datatypeCheck) };
     this.index = index;
     const { text, ...affixes } = compileRows(project, rows);
     this.#rows = text;
     index.affixes = affixes;
-    this.#keys = compileKeys(
-      project.keys.map(({ value }) => value),
-      rows,
-    );
+    const keys = project.keys.map(({ value }) => value);
+    this.#keys = tracedKeys(compileKeys(keys, rows), project, trace);
   }
 
   /** @throws Fault record/term — for the key. A record without a valid term is skipped: its triples map reports it */

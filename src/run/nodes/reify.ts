@@ -1,5 +1,5 @@
 /**
- * Lines of a run in RDF 1.2: a triple that is an object is a triple term, one that is a subject is a reifier with a statement of its own.
+ * Lines of a run in RDF 1.2: a triple that is an object is a triple term, one that is a subject is a reifier with a separate statement.
  *
  * Up to here all statements have the text of RDF-star, in which a quoted triple says everything about itself: joins, tables and spill files
  * need not know of reifiers. The text of RDF 1.2 determines that of RDF-star, so what is distinct stays so. Only the statements of reifiers

@@ -13,11 +13,11 @@ import { type Planner, prepareRun } from './prepare.ts';
  */
 export async function prepareWithDeadline(
   request: RunRequest,
-  { signal, limit, located }: Pick<RunHooks, 'signal' | 'limit' | 'located'>,
+  { signal, limit, located, ...opening }: Pick<RunHooks, 'signal' | 'limit' | 'located' | 'openSession' | 'openTopic'>,
   snapshots?: Readonly<Record<string, string>>,
   planner?: Planner,
 ): Promise<PreparedRun> {
-  if (limit === undefined) return prepareRun(request, signal, snapshots, planner, undefined, located);
+  if (limit === undefined) return prepareRun(request, signal, snapshots, planner, undefined, located, opening);
   const began = Date.now();
   let doing = 'reading the mapping';
   let isOver = false;
@@ -35,7 +35,7 @@ export async function prepareWithDeadline(
       doing = next;
       limit.step?.(next);
     };
-    const prepared = await prepareRun(request, over.signal, snapshots, planner, step, located);
+    const prepared = await prepareRun(request, over.signal, snapshots, planner, step, located, opening);
     return {
       ...prepared,
       close: async () => {

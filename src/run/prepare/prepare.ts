@@ -1,6 +1,7 @@
 /** Prepares a run: parses the mapping, asks the databases for metadata, makes the plan, finds the documents. */
 
 import { createHash } from 'node:crypto';
+import { Fault } from '../../core/fault.ts';
 import { HASH_VERSION } from '../../core/hash.ts';
 import { redact } from '../../core/redact.ts';
 import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
@@ -28,7 +29,8 @@ export type Planner = (mapping: Mapping, base: string, metadata: CatalogueMetada
  * @param snapshots database snapshots to read, see `Databases.open`
  * @param planner undefined: the plan of a run
  * @param step called with what comes next and may take long
- * @param onLocated see `RunHooks`
+ * @param onLocated, opening see `RunHooks`
+ * @throws Fault mapping/invalid — the mapping reads a topic, and nothing opens topics
  */
 export async function prepareRun(
   request: RunRequest,
@@ -37,6 +39,7 @@ export async function prepareRun(
   planner?: Planner,
   step?: ScanLimit['step'],
   onLocated?: RunHooks['located'],
+  opening: Pick<RunHooks, 'openSession' | 'openTopic'> = {},
 ): Promise<PreparedRun> {
   const base = request.base ?? DEFAULT_BASE;
   const opened = new OpenedRun();
@@ -54,7 +57,8 @@ export async function prepareRun(
       : loadDocuments(request.documents, read, request.validOnly));
     const { mapping, warnings, documents } = selected(loaded, request);
     const ofMapping = allSourcesOf(mapping);
-    await opened.openDatabases(ofMapping, request, snapshots, signal, step);
+    if (opening.openTopic === undefined) refuseTopics(ofMapping);
+    await opened.openDatabases(ofMapping, request, snapshots, signal, step, opening.openSession);
     const { databases, version } = opened;
     const whole = planBy(planner, mapping, base, databases, request);
     const scanned = whole.scans.map(sourceOf);
@@ -113,6 +117,22 @@ export async function prepareRun(
     await opened.close();
     throw error;
   }
+}
+
+/** A run ends, and the messages of a topic do not. */
+function refuseTopics(sources: readonly LogicalSource[]): void {
+  const topics = new Set(sources.flatMap((source) => (source.kind === 'file' && source.request?.kind === 'topic' ? source.request : [])));
+  if (topics.size === 0) return;
+  const lines = [...topics].map(({ topic, origin }) =>
+    formatDiagnostic({
+      severity: 'error',
+      code: 'not-supported',
+      origin,
+      message: `the topic ${topic} is read by quadmill follow, and by no run`,
+      hint: 'quadmill follow MAPPING --dataset DIR keeps a dataset of its messages; --until-caught-up ends when all are read',
+    }),
+  );
+  throw new Fault('mapping/invalid', lines.join('\n'));
 }
 
 function planBy(planner: Planner | undefined, mapping: Mapping, base: string, databases: Databases | undefined, request: RunRequest): Plan {

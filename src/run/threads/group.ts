@@ -6,7 +6,7 @@ import type { Shared, SharedTables } from '../execute/scans.ts';
 import { type FilledSides, fillSides } from '../execute/sides.ts';
 import type { PreparedRun } from '../prepare/open.ts';
 import type { RunRequest } from '../request.ts';
-import type { BuiltSides, SharedGroup } from './messages.ts';
+import type { BuiltSides, SharedGroup, UndecidedStatements } from './messages.ts';
 import { UndecidedSender } from './undecided.ts';
 
 /** Tables of a triples map: its subjects, and the statements that these do not decide on. */
@@ -33,7 +33,7 @@ export class GroupTables {
     { index, seed, memory }: SharedGroup,
     plan: Plan,
     budget: MemoryBudget,
-    send: (lines: string, subjects: string) => Promise<void>,
+    send: (statements: UndecidedStatements) => Promise<void>,
   ) {
     this.#budget = budget;
     this.sender = new UndecidedSender(send);

@@ -8,7 +8,7 @@ import { mapsAlone } from '../execute/sides.ts';
 import type { PreparedRun } from '../prepare/open.ts';
 import type { RunHooks, RunRequest } from '../request.ts';
 import { GroupTables } from './group.ts';
-import type { FromMapper, SharedGroup, ToMapper, Unit } from './messages.ts';
+import type { FromMapper, SharedGroup, ToMapper, UndecidedStatements, Unit } from './messages.ts';
 import { TextSender } from './text-sender.ts';
 
 export class Mapper {
@@ -73,10 +73,10 @@ export class Mapper {
   }
 
   #tablesOf(group: SharedGroup): GroupTables {
-    const send = (lines: string, subjects: string): Promise<void> =>
+    const send = (statements: UndecidedStatements): Promise<void> =>
       new Promise((resolve) => {
         this.#stored = resolve;
-        this.#send({ kind: 'undecided', group: group.index, lines, subjects });
+        this.#send({ kind: 'undecided', group: group.index, statements });
       });
     const tables = this.#groups.get(group.index) ?? new GroupTables(group, this.#maps, this.#budget, send);
     this.#groups.set(group.index, tables);

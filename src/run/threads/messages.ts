@@ -1,6 +1,7 @@
 /** Messages between the thread that writes a run's output and the threads that map. */
 import type { FaultData } from '../../core/fault.ts';
 import type { Packed } from '../../core/secret.ts';
+import type { StatementPattern } from '../../sinks/formats/format.ts';
 import type { TextForm } from '../../sinks/sink.ts';
 import type { FoundKey } from '../execute/key-finder.ts';
 import type { ScansResult } from '../execute/scans.ts';
@@ -24,6 +25,21 @@ export interface SharedGroup {
   readonly memory: SharedArrayBuffer;
   /** The documents that fill the join indexes of the group, for `build`. */
   readonly builds: readonly SliceScan[];
+}
+
+/** What is written of the values of a rule. */
+export interface UndecidedRule {
+  /** Of `RulePlan`. */
+  readonly number: number;
+  readonly output: number;
+  readonly pattern: StatementPattern;
+}
+
+/** One-byte texts: lines, and subjects with values of the rules that are there or were sent before. */
+export interface UndecidedStatements {
+  readonly lines: string;
+  readonly subjects: string;
+  readonly rules: readonly UndecidedRule[];
 }
 
 /** Scans that one thread executes at a time. */
@@ -62,8 +78,8 @@ export type FromMapper =
   | ({ readonly kind: 'built' } & BuiltSides)
   /** One-byte text of an output: pieces that stand for themselves. */
   | { readonly kind: 'text'; readonly bytes: Uint8Array; readonly output: number }
-  /** One-byte text: what no table of the group could decide, see `Undecided`. */
-  | { readonly kind: 'undecided'; readonly group: number; readonly lines: string; readonly subjects: string }
+  /** What no table of the group could decide. */
+  | { readonly kind: 'undecided'; readonly group: number; readonly statements: UndecidedStatements }
   | { readonly kind: 'progress'; readonly progress: Progress }
   | { readonly kind: 'rejection'; readonly rejection: Rejection }
   /** Of a record objects were left out. */

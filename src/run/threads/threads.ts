@@ -8,11 +8,11 @@ import { packSecrets } from '../../core/secret.ts';
 import { readerOf } from '../../sources/formats.ts';
 import { MemoryBudget, SharedBudget } from '../../spill/budget.ts';
 import { spillName } from '../../spill/space.ts';
-import { addKept } from '../compile/output.ts';
 import { SharedMemory } from '../distinct/shared.ts';
 import type { FoundKey } from '../execute/key-finder.ts';
 import { type Outputs, openTexts } from '../execute/outputs.ts';
 import type { ScansResult } from '../execute/scans.ts';
+import { Writer } from '../execute/writer.ts';
 import { formatBefore } from '../prepare/documents/inputs.ts';
 import { dataOf, type PreparedRun } from '../prepare/open.ts';
 import type { PartReport } from '../report.ts';
@@ -166,10 +166,11 @@ export class RunThreads {
 
   /**
    * Whether threads should map, and compare all subjects, while this one looks for keys. Not where the look keeps the values of a column
-   * (`isKey`): it has the memory that tables of subjects would take.
+   * (`isKey`): it has the memory that tables of subjects would take. Nor where a group is one unit, which would begin before its keys are known.
    */
   get mapsMeanwhile(): boolean {
     const { plan, places } = this.#prepared;
+    if (this.#queue.some(({ group }) => group === undefined)) return false;
     return !plan.scans.some(({ source }, position) => {
       const url = places[position]?.url;
       if (source.kind !== 'file' || url === undefined) return false;
@@ -267,7 +268,7 @@ export class RunThreads {
         return;
       case 'undecided':
         this.#write(async () => {
-          await this.#undecidedOf(message.group).add(message.lines, message.subjects);
+          await this.#undecidedOf(message.group).add(message.statements);
           thread.send({ kind: 'written', buffer: undefined });
         });
     }
@@ -380,18 +381,21 @@ export class RunThreads {
   /** Writes the statements that were undecided, and returns their numbers by output. */
   async #drain(outputs: Outputs): Promise<readonly number[]> {
     const texts = await openTexts(outputs.forms, this.#prepared.plan.targets.length);
-    const write = async (): Promise<void> => {
-      for (const [output, one] of texts.entries()) {
-        const text = one.take();
-        if (text !== '') await outputs.write(text, output);
-      }
-    };
+    const { limits, memoryBudgetBytes } = this.#request;
+    const { signal } = this.#hooks;
     for (const undecided of this.#undecided.values()) {
-      for await (const batch of undecided.drain(new MemoryBudget(this.#request.memoryBudgetBytes))) {
-        for (const lines of batch) addKept(texts, lines);
-        await write();
-        if (this.#hooks.signal?.aborted) throw cancelled();
+      const writer = new Writer({
+        outputs: texts,
+        sink: outputs,
+        space: undecided.space,
+        limits,
+        hooks: signal === undefined ? {} : { signal },
+      });
+      for await (const made of undecided.drain(new MemoryBudget(memoryBudgetBytes), texts)) {
+        await writer.take(made);
+        await writer.yieldToEventLoop();
       }
+      await writer.flush();
     }
     return texts.map(({ statements }) => statements);
   }
@@ -403,7 +407,7 @@ export class RunThreads {
       ...nothing,
       quads: drained.reduce((sum, count) => sum + count, 0),
       statements: drained,
-      bytesSpilled: [...this.#undecided.values()].reduce((sum, { bytes }) => sum + bytes, 0),
+      bytesSpilled: [...this.#undecided.values()].reduce((sum, { space }) => sum + space.bytes, 0),
     };
     return [
       ...this.#results.toSorted((a, b) => a.index - b.index).map(({ result }) => result),

@@ -21,6 +21,8 @@ import type { SharedGroup, Unit } from './messages.ts';
 
 /** Inputs that are smaller together are mapped by one thread: starting others takes longer. */
 const LEAST_BYTES = 64 << 20;
+/** Without slices, another thread is started for groups of so many bytes together, beside the largest one. */
+const LEAST_GROUP_BYTES = 16 << 20;
 /** Slices of about this size: small enough that no thread waits long for the last one, large enough that opening them does not count. */
 const LEAST_SLICE_BYTES = 2 << 20;
 const MOST_SLICE_BYTES = 64 << 20;
@@ -29,6 +31,8 @@ const SLICES_PER_THREAD = 12;
 const ROW_BYTES = 100;
 /** The sides of joins that each thread reads for itself have at most this share of the memory, all threads together. */
 const BUILD_SHARE = 1 / 4;
+/** Larger ones take longer to read in each thread than is gained. */
+const MOST_BUILD_BYTES = 32 << 20;
 
 /** The units of a group, in the order in which they should begin. Those that are slices come as the document is cut. */
 export interface GroupUnits {
@@ -84,7 +88,7 @@ async function divideBy(divider: Divider, prepared: PreparedRun, request: RunReq
     else whole.push(wholeScans(group));
   }
   if (together.length > 0) whole.push(together.toSorted((a, b) => a.position - b.position));
-  if (shared.length === 0 && whole.length < 2) return undefined;
+  if (shared.length === 0 && !(await divider.hasSeveral(whole))) return undefined;
   let index = 0;
   const unitOf = (scans: readonly SliceScan[], group?: SharedGroup): Unit => ({ index: index++, scans, group });
   // What cannot be cut takes longest, and more scans longer than few.
@@ -143,6 +147,18 @@ class Divider {
     return bytes >= (this.#request.threadBytes ?? LEAST_BYTES);
   }
 
+  /** Whether groups are worth a thread beside that of the largest one. */
+  async hasSeveral(groups: readonly (readonly SliceScan[])[]): Promise<boolean> {
+    const sizes: number[] = [];
+    for (const scans of groups) {
+      let bytes = 0;
+      for (const { position } of scans) bytes += await this.#sizeOf(position);
+      sizes.push(bytes);
+    }
+    const others = sizes.reduce((sum, bytes) => sum + bytes, 0) - Math.max(0, ...sizes);
+    return groups.length > 1 && others >= (this.#request.threadBytes === undefined ? LEAST_GROUP_BYTES : 0);
+  }
+
   /** Scans and slices of scans that several threads can execute, as documents are cut; undefined: the group stays whole. */
   async slicesOf(index: number): Promise<AsyncIterable<SliceScan> | undefined> {
     const group = this.#plan.groups[index] as readonly number[];
@@ -150,7 +166,8 @@ class Divider {
       return undefined;
     const { threads, memoryBudgetBytes } = this.#request;
     const stateOf = (position: number): Promise<InputState | undefined> => this.#stateOf(position);
-    const sides = await sidesOfGroup(group, this.#prepared, this.#request, stateOf, (memoryBudgetBytes * BUILD_SHARE) / threads);
+    const most = Math.min(MOST_BUILD_BYTES, (memoryBudgetBytes * BUILD_SHARE) / threads);
+    const sides = await sidesOfGroup(group, this.#prepared, this.#request, stateOf, most);
     if (sides === undefined) return undefined;
     this.#sides.set(index, sides);
     const slices = this.#cut(group);

@@ -11,6 +11,8 @@ import { zipped } from './zip.ts';
 
 export interface PackingOptions {
   readonly compression: Exclude<Compression, 'none'>;
+  /** Of gzip; undefined: 6. */
+  readonly level?: number | undefined;
   /** Name of the file that is written: an archive holds one of the same name without the ending of the compression. */
   readonly name: string;
   /** For the name in an archive, if `name` has no ending of a compression. */
@@ -27,7 +29,7 @@ export interface PackingOptions {
 export async function packed(inner: QuadSink, options: PackingOptions): Promise<QuadSink> {
   switch (options.compression) {
     case 'gzip':
-      return streamed(inner, createGzip());
+      return streamed(inner, createGzip({ level: options.level }));
     case 'zip':
       return zipped(inner, entryOf(options));
     case 'targz':

@@ -17,7 +17,7 @@ const QUOTED = 3;
 const QUOTE = 4;
 const COMMENT = 5;
 
-export const openCsvBorders: OpenBorders<CsvOptions> = async (document, options) => {
+export const openCsvBorders: OpenBorders<CsvOptions> = async (document, _, options) => {
   const { csv = {}, encoding } = options;
   const mark = await markOf(document, encoding);
   if (mark === undefined || !canBeCut(csv)) return undefined;

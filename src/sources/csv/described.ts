@@ -23,7 +23,7 @@ export function descriptionOf(column: number, header: readonly string[], dialect
  * What a cell of a described column is: its default, null, or values with the datatype of the column. A column with a separator has as many
  * values as the cell has parts; an empty cell has none.
  *
- * @param nulls of the source, which a column of its own nulls replaces
+ * @param nulls of the source; a column may replace them
  * @see https://www.w3.org/TR/tabular-data-model/#parsing-cells
  */
 export function valueOf(column: CsvColumn, nulls: readonly string[], place: FaultPlace): (cell: string) => Values {

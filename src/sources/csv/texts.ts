@@ -1,5 +1,5 @@
 /**
- * Delimited text within values: each text has a header and rows of its own.
+ * Delimited text within values: each text has its own header and rows.
  *
  * The columns of a reference are looked up in the header of each text, so a column that is missing there rejects the record.
  */

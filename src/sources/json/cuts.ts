@@ -5,7 +5,7 @@
  * leaves out one comma between two values, and everything else stands in one of the parts, so the readers of the parts report what is wrong.
  */
 import { JsonPathError } from '../../paths/json/tokens.ts';
-import { type Cut, type CutDocument, cutAt, cutsIn, type FindCuts, markOf, namesRows } from '../cuts.ts';
+import { type Cut, type CutDocument, cutAt, cutsIn, type FindCuts, markOf, namesRows, type OpenBorders } from '../cuts.ts';
 import type { CommonOptions, IterationRequest, JsonOptions } from '../source.ts';
 import { isDigit } from './bytes.ts';
 import { parseExpression, staysInLine, upsOf } from './expression.ts';
@@ -36,6 +36,35 @@ export const findLineCuts: FindCuts<JsonOptions> = async (document, iterations, 
   const areLines = iterations.every(({ iterator = '$[*]', references }) => staysInLine(iterator, references, options));
   return areLines ? { head: 0, found: lineCuts(document, targets, namesRows(iterations)) } : undefined;
 };
+
+/**
+ * At line feeds, where every line is an object.
+ *
+ * **Claim.** No value spans lines if each line begins with `{` and ends with `}`, or has white space alone. **Proof.** Let a value span lines. The last
+ * character of the first of them is no part of a text, since texts have no line feeds. So it ends an object within the value, and behind that stands a
+ * comma or a closing bracket, and no `{`.
+ */
+export const openLineBorders: OpenBorders<JsonOptions> = async (document, iterations, options) => {
+  const mark = await markOf(document, options.encoding);
+  const areLines = iterations.every(({ iterator = '$[*]', references }) => staysInLine(iterator, references, options));
+  if (mark === undefined || options.dialect === 'legacy' || !areLines) return undefined;
+  return { mark, head: mark, escape: -1, endOf: (bytes, from) => bytes.indexOf(LF, from) + 1 || -1, areRecords: areObjects };
+};
+
+function areObjects(lines: Buffer): boolean {
+  for (let from = 0; from < lines.length; ) {
+    const end = lines.indexOf(LF, from);
+    const to = end < 0 ? lines.length : end;
+    let [first, last] = [from, to - 1];
+    while (first < to && isSpace(lines[first] as number)) first++;
+    while (last > first && isSpace(lines[last] as number)) last--;
+    if (first < to && (lines[first] !== OPEN_OBJECT || lines[last] !== CLOSE_OBJECT)) return false;
+    from = to + 1;
+  }
+  return true;
+}
+
+const isSpace = (byte: number): boolean => byte === 32 || byte === 9 || byte === 13;
 
 /**
  * The names that lead to an array through whose elements every iterator goes, and behind which no expression looks. undefined: there is no

@@ -320,7 +320,7 @@ class JsonScan implements Scan {
     this.pendingBytes = 0;
   }
 
-  /** The document's bytes, counted; tells the splitter the length of a UTF-8 byte order mark that was removed. */
+  /** The document's bytes, counted; gives the splitter the length of a UTF-8 byte order mark that was removed. */
   private async *counted(splitter: JsonSplitter): AsyncGenerator<Uint8Array> {
     let head: number[] | undefined = [];
     for await (const chunk of this.bytes) {

@@ -178,7 +178,7 @@ function illFormed(text: IllFormedText, place: FaultPlace): Fault {
  * A number with digits only is an integer and keeps every digit; any other number is a double in canonical form. Both keep their original
  * spelling.
  */
-function naturalNumber(value: number | Numeral): TypedValue {
+export function naturalNumber(value: number | Numeral): TypedValue {
   if (typeof value === 'number') {
     if (Number.isSafeInteger(value) && !Object.is(value, -0)) return new TypedValue(String(value), INTEGER);
     if (!Number.isInteger(value)) return doubleValue(value);

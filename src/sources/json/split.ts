@@ -62,7 +62,7 @@ const READ_PIECE = 7;
 /** Of a piece whose end is missing, so much is looked at. */
 const CHECKED_BYTES = 4 * 2 ** 20;
 
-/** If the slot reader refuses more pieces than it takes by this number, it is asked no more. */
+/** Give up on the slot reader once its refusals exceed its successes by this number. */
 const MAX_REFUSED = 64;
 
 /**

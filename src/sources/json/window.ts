@@ -1,14 +1,14 @@
 /**
  * A window of a JSON document: bytes, and their position in the document.
  *
- * The splitter extends it: `pos` moves forward, `extend` drops what is no longer needed.
+ * The splitter extends it: `pos` moves forward, `extend` drops the bytes before a position.
  */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 
 const WINDOW_BYTES = 128 * 1024;
 /** Stands behind the last byte, so that a reader of values stops there. */
 const NO_JSON = 0;
-/** A window doubles up to this size and then grows by it. A larger one is released when it is no longer needed. */
+/** A window doubles up to this size and then grows by it. A larger one is released after its use. */
 const GROWTH_BYTES = 32 * 1024 * 1024;
 
 export abstract class JsonWindow {

@@ -2,7 +2,7 @@
  * Results of a SPARQL query as records: the readers of CSV, JSON and XML, with variables as references.
  *
  * A reference that is a variable (`name`, also `?name`) gives the term that is bound to it: the IRI, the label of the blank node, or the
- * text of the literal, with its datatype where the format tells it. A variable without a binding has no value. Other references are in the
+ * text of the literal, with its datatype where the format has it. A variable without a binding has no value. Other references are in the
  * syntax of the format: `name.value` and `name.datatype` in JSON, `binding[@name="name"]/literal` in XML.
  *
  * @see https://www.w3.org/TR/sparql11-overview/#sparql11-results and https://kg-construct.github.io/rml-io-registry/

@@ -17,7 +17,7 @@ export function literalOf(text: string, datatype: string, place: FaultPlace): Va
 
 const LITERAL = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')(?:@[A-Za-z0-9-]+|\^\^<([^>]*)>)?$/s;
 const LONG_LITERAL = /^("""|''')(.*)\1(?:@[A-Za-z0-9-]+|\^\^<([^>]*)>)?$/s;
-/** Numbers and booleans may be written without quotes. The first pattern that fits tells the datatype. */
+/** Numbers and booleans may be written without quotes. The first pattern that fits gives the datatype. */
 const BARE: readonly (readonly [RegExp, string])[] = [
   [/^[+-]?[0-9]+$/, `${XSD}integer`],
   [/^[+-]?[0-9]*\.[0-9]+$/, `${XSD}decimal`],

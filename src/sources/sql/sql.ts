@@ -33,7 +33,9 @@ type Row = readonly (string | null)[];
 /** Opens a query as a scan with one iteration. Memory: one batch of rows. */
 export function openSql({ session, sql, columns, table, position, key = [], nulls, origin }: SqlReadOptions): Scan {
   const noValue = new Set(nulls.map(toBytes));
+  const identity = key.length === 0 ? undefined : (record: unknown): string => textOfKey(record as Row, key);
   return {
+    kept: { layout: JSON.stringify([columns.map(({ name }) => name), key]), identity },
     accessor(_, reference) {
       const index = position(reference);
       const read = columnReader(columns[index] as Column, index, { expression: reference, mapping: origin });
@@ -48,8 +50,7 @@ export function openSql({ session, sql, columns, table, position, key = [], null
       let first = 0;
       for await (const { rows, bytes } of session.rows(sql, columns.length, table)) {
         const from = first;
-        const identityOf = (at: number): string => textOfKey(rows[at - from] as Row, key);
-        yield { iteration: 0, records: rows, first, bytes, ...(key.length === 0 ? {} : { identityOf }) };
+        yield { iteration: 0, records: rows, first, bytes, ...(identity && { identityOf: (at: number) => identity(rows[at - from]) }) };
         first += rows.length;
       }
     },
@@ -75,6 +76,7 @@ function columnReader(column: Column, index: number, place: FaultPlace): Accesso
       const text = (record as Row)[index] as string | null;
       if (text === null) return null;
       const texts = elements(text);
+      if (texts === undefined) return convert === undefined ? text : convert(text);
       return convert === undefined ? texts : texts.map(convert);
     };
   }

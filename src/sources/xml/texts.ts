@@ -1,5 +1,5 @@
 /**
- * XML documents within values. Each text is read as a document of its own, by the same plans: a plan is made for the names and prefixes of a
+ * XML documents within values. Each text is read as a separate document, by the same plans: a plan is made for the names and prefixes of a
  * root element, and kept for the texts that follow.
  */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
@@ -15,7 +15,7 @@ import { XmlScanner } from './parse/scanner.ts';
 import { type Engine, planLoaded, type RecordsPlan, type Root, type XmlPlan } from './plan.ts';
 import { type BuilderLimits, RecordBuilder, RootWaiter } from './records.ts';
 
-/** Plans that are kept, and names of all texts together; then both begin anew. */
+/** Bounds of the plans that are kept, and of names of all texts. Beyond the first, plans are dropped; beyond the second, names too. */
 const MAX_PLANS = 64;
 const MAX_NAMES = 10_000;
 

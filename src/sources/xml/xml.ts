@@ -47,7 +47,7 @@ const MOST_SAMPLES = 20;
 const BATCH_BYTES = 2 ** 20;
 /** A document that is kept as a whole is worth a warning from this size on. */
 const WARNED_BYTES = 2 ** 20;
-/** Enough to tell a page. */
+/** Enough to recognise an HTML page. */
 const HEAD_BYTES = 256;
 /** Number of bytes that are tokenised at a time. */
 const WINDOW_BYTES = 2 ** 16;

@@ -17,7 +17,7 @@ export interface Outline {
   readonly withClause: boolean;
   /** Where the query proper begins: behind the common table expressions. */
   readonly body: number;
-  /** It has an ORDER BY of its own, outside of parentheses and windows. */
+  /** It has an ORDER BY outside of parentheses and windows. */
   readonly orders: boolean;
   /** The order is one of OFFSET, or the query has TOP or FOR XML, so that it may stand in parentheses. */
   readonly offset: boolean;

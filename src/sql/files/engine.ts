@@ -1,7 +1,7 @@
 /**
  * The contract between the host process and the engine of a database file (`sqlite/`, `duckdb/`), and what the host and the session say to each other.
  *
- * The engine runs in a process of its own (`host.ts`): a statement in native code can be stopped only by ending its process, and a broken
+ * The engine runs in a separate process (`host.ts`): a statement in native code can be stopped only by ending its process, and a broken
  * file that crashes the engine ends only this process.
  */
 import { open } from 'node:fs/promises';

@@ -47,13 +47,13 @@ export class HostProcess {
       // The fourth is the lifeline.
       { stdio: ['pipe', 'pipe', 'pipe', 'pipe'], env: plainEnvironment(), windowsHide: true },
     ) as ChildProcessByStdio<Writable, Readable, Readable>;
-    // The end of the process tells what there is to tell.
+    // The end of the process reports the reason.
     this.#child.stdio[LIFELINE]?.on('error', () => {});
     this.#child.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
     this.#child.stderr.on('data', (chunk: Buffer) => {
       this.#lastWords = (this.#lastWords + chunk.toString()).slice(-500);
     });
-    // Broken pipes are told by the end of the process.
+    // The end of the process reports broken pipes.
     this.#child.stdin.on('error', () => {});
     let isGone = (): void => {};
     this.gone = new Promise((resolve) => {

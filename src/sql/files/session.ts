@@ -1,5 +1,5 @@
 /**
- * Sessions over a database file. A process of its own reads the file (`host.ts`); the next batch is read there while the one before is mapped.
+ * Sessions over a database file. A separate process reads the file (`host.ts`); the next batch is read there while the one before is mapped.
  *
  * A statement that is cancelled or takes too long ends this process, and with it the session.
  */
@@ -47,7 +47,7 @@ export const openFiles =
     }
   };
 
-/** @throws Fault database/missing, source/type, database/unreachable — what can be told without the engine */
+/** @throws Fault database/missing, source/type, database/unreachable — what is found without the engine */
 async function checkFile({ label }: FileKind, address: DatabaseAddress): Promise<void> {
   const path = address.database as string;
   const place = { input: address.name };

@@ -5,7 +5,7 @@
  * jdbc:mysql://user:password@host:port/database?name=value    jdbc:mariadb://host/database
  * jdbc:sqlite:path/to/file?name=value   jdbc:sqlite:file:///path/to/file
  * jdbc:duckdb:path/to/file;name=value
- * jdbc:sqlserver://host\instance:port;name=value   jdbc:oracle:thin:@//host:port/service   (files of their own)
+ * jdbc:sqlserver://host\instance:port;name=value   jdbc:oracle:thin:@//host:port/service   (in their own files)
  */
 import { resolve } from 'node:path';
 import { excerpt, Fault } from '../../core/fault.ts';
@@ -242,7 +242,7 @@ function readScheme(url: string): { readonly product: Product; readonly rest: st
   if (!isProduct(scheme)) {
     const near = didYouMean(scheme, Object.keys(PRODUCTS));
     const works = Object.keys(PRODUCTS).map((product) => `jdbc:${product}:`);
-    throw new Fault('database/driver', `There is no driver for jdbc:${scheme}: here; those that work are ${inWords(works)}`, {
+    throw new Fault('database/driver', `jdbc:${scheme}: is not supported; supported are ${inWords(works)}`, {
       ...(near === undefined ? {} : { hint: `D${near.slice(1)}` }),
     });
   }
@@ -263,13 +263,13 @@ function checkDriver(driver: string | undefined, product: Product): void {
   const name = Object.keys(DRIVERS).find((known) => known.toLowerCase() === wanted.toLowerCase());
   if (name === undefined) {
     const near = didYouMean(wanted, Object.keys(DRIVERS));
-    throw new Fault('database/driver', `There is no driver ${excerpt(wanted)} here; those that work are ${inWords(Object.keys(DRIVERS))}`, {
+    throw new Fault('database/driver', `The driver ${excerpt(wanted)} is not supported; supported are ${inWords(Object.keys(DRIVERS))}`, {
       ...(near === undefined ? {} : { hint: `D${near.slice(1)}` }),
     });
   }
   if (DRIVERS[name] !== PRODUCTS[product].protocol) {
     throw new Fault('request/invalid', `The driver ${name} does not read jdbc:${product}: URLs`, {
-      hint: 'Leave the driver out: the scheme of the URL tells it',
+      hint: 'Leave the driver out: the scheme of the URL determines it',
     });
   }
 }

@@ -1,4 +1,4 @@
-/** What URLs of a form of their own say, and how they are refused. */
+/** What URLs of special forms say, and how they are refused. */
 import type { Fault } from '../../core/fault.ts';
 
 export type Malformed = (what: string) => Fault;

@@ -7,7 +7,7 @@ import type { Malformed, OwnLocation } from './location.ts';
 
 const PORT = 1433;
 
-/** Properties that tell the place, and what they are called first. */
+/** Properties that name the place, with the part that each gives. */
 const PLACE: Readonly<Record<string, string>> = {
   servername: 'host',
   server: 'host',

@@ -39,11 +39,11 @@ const CODES: Readonly<Record<number, FaultCode>> = {
 const BUSY_MESSAGES: Readonly<Record<number, string>> = {
   1205: BUSY.lock,
   1213: BUSY.deadlock,
-  1412: 'A table was changed after the session had begun, whose state of the data it has no longer',
+  1412: 'The definition of a table was changed after the session had begun: its earlier state cannot be read',
 };
 
 const HINTS: Readonly<Record<number, string>> = {
-  1060: 'Give the columns names of their own with AS',
+  1060: 'Give each column a distinct name with AS',
   1298: 'A server without tables of time zones knows offsets alone, such as +02:00',
 };
 

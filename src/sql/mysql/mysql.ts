@@ -93,7 +93,7 @@ class MysqlSession implements SqlSession {
     const { lockSeconds } = this.#options;
     const lock = lockSeconds === 0 ? LOCK_LIMIT_SECONDS : Math.ceil(lockSeconds);
     const waits = ['net_write_timeout', 'wait_timeout'].map((name) => `${name} = ${PATIENCE_SECONDS}`);
-    return [...waits, `lock_wait_timeout = ${lock}`, `innodb_lock_wait_timeout = ${lock}`, ...this.#zone()];
+    return [...waits, `lock_wait_timeout = ${lock}`, `innodb_lock_wait_timeout = ${lock}`, ...zoneOf(this.address)];
   }
 
   /** The lower of our limit and that of the server or of `sessionVariables`, which an untrusted user may set. 0 means none. */
@@ -106,14 +106,6 @@ class MysqlSession implements SqlSession {
     if (limits.length === 0) return;
     this.#statementSeconds = Math.min(...limits);
     await this.query(`SET ${name} = ${unit === 1 ? this.#statementSeconds : Math.ceil(this.#statementSeconds * unit)}`);
-  }
-
-  /** UTC as an offset: a server may lack the time zone tables. With Connector/J's `SERVER` and `LOCAL` the zone is left unchanged. */
-  #zone(): readonly string[] {
-    const { connectionTimeZone, serverTimezone } = this.address.parameters;
-    const zone = connectionTimeZone ?? serverTimezone;
-    if (zone === undefined || zone === 'SERVER' || zone === 'LOCAL') return [];
-    return [`time_zone = '${/^(?:UTC|GMT|Z)$/i.test(zone) ? '+00:00' : zone}'`];
   }
 
   async describe(sql: string): Promise<readonly Column[]> {
@@ -324,5 +316,15 @@ class Prepared implements Running {
 const isPaused = (connection: Socketed): boolean => (connection.stream as unknown as { isPaused(): boolean }).isPaused();
 
 /** A value as SQL. Quoting depends on the sql_mode; a hexadecimal literal does not. */
-const literal = (value: string | number): string =>
+export const literal = (value: string | number): string =>
   typeof value === 'number' ? String(value) : `_utf8mb4 X'${Buffer.from(value).toString('hex')}'`;
+
+/**
+ * The assignment of the session's time zone, if it is set. UTC is an offset: a server may lack the time zone tables. With Connector/J's `SERVER` and
+ * `LOCAL` the zone is left unchanged.
+ */
+export function zoneOf({ parameters }: DatabaseAddress): readonly string[] {
+  const zone = parameters.connectionTimeZone ?? parameters.serverTimezone;
+  if (zone === undefined || zone === 'SERVER' || zone === 'LOCAL') return [];
+  return [`time_zone = '${/^(?:UTC|GMT|Z)$/i.test(zone) ? '+00:00' : zone}'`];
+}

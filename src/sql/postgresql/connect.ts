@@ -19,22 +19,25 @@ export interface Connected {
   cancel(timeoutMs: number): Promise<void>;
 }
 
+export interface ConnectOptions extends Pick<SessionOptions, 'signal' | 'connectSeconds' | 'reach'> {
+  /** `replication`: the server takes commands of the replication protocol, and simple queries. */
+  readonly mode?: 'replication';
+}
+
 /** @throws Fault those of `OpenSession` */
-export async function connect(
-  address: DatabaseAddress,
-  { signal, connectSeconds, reach }: Pick<SessionOptions, 'signal' | 'connectSeconds' | 'reach'>,
-): Promise<Connected> {
+export async function connect(address: DatabaseAddress, { signal, connectSeconds, reach, mode }: ConnectOptions): Promise<Connected> {
   const { connectTimeout = '0', loginTimeout = '0' } = address.parameters;
   const limits = [connectSeconds, Number(connectTimeout), Number(loginTimeout)].filter((seconds) => seconds > 0);
   const timeoutMs = limits.length === 0 ? 0 : Math.min(...limits, 2 ** 31 / 1000 - 1) * 1000;
   const tls = await tlsOptions(address);
-  const attempt = (host: Host): Promise<Connected> => connectWithTls(address, { ...host, reach }, tls, timeoutMs, signal);
+  const attempt = (host: Host): Promise<Connected> => connectWithTls(address, { ...host, reach, mode }, tls, timeoutMs, signal);
   return connectHost(address, attempt, { faultOf: (error) => answerOf(error, address), reasonOf: unreachableReason }, signal);
 }
 
 /** A host, and what its name may lead to. */
 interface Reached extends Host {
   readonly reach: Reach | undefined;
+  readonly mode?: ConnectOptions['mode'];
 }
 
 /** pg's messages if the server requires a password and there is none, or an unusable one. */
@@ -69,7 +72,7 @@ const mayWorkWithoutTls = ({ message, code = '' }: PostgresError): boolean =>
 
 async function login(
   address: DatabaseAddress,
-  { host, port, reach }: Reached,
+  { host, port, reach, mode }: Reached,
   tls: ConnectionOptions | undefined,
   timeoutMs: number,
   signal: AbortSignal | undefined,
@@ -84,6 +87,7 @@ async function login(
     database: address.database ?? user,
     ssl: tls ?? false,
     ...streamWithin(reach),
+    ...(mode === 'replication' ? { replication: 'database' } : {}),
     sslnegotiation: 'postgres',
     application_name: address.parameters.ApplicationName || 'quadmill',
     keepAlive: address.parameters.tcpKeepAlive !== 'false',

@@ -14,6 +14,7 @@ import { postgresCatalogue } from './catalogue.ts';
 import { type Connected, connect } from './connect.ts';
 import { faultOf, type PostgresError } from './faults.ts';
 import { checkUtf8, splitRows } from './rows.ts';
+import { settingsOf } from './settings.ts';
 import { Copy, type Field, Statement } from './statement.ts';
 import { withoutSemicolon } from './text.ts';
 import { columnOf, TYPES_SQL, type TypeRow, typeRow } from './types.ts';
@@ -92,35 +93,12 @@ class PostgresSession implements SqlSession {
     this.version = (server?.name ?? '').split(' ')[0] as string;
     this.#isAscii = server?.encoding === 'SQL_ASCII';
     this.#collations = server?.collations !== '0';
-    const settings = this.#settings(Number(server?.version ?? 0));
+    const lockMs = Math.ceil(Math.min(this.#options.lockSeconds * 1000, LONGEST_MS));
+    const settings = settingsOf(this.address, Number(server?.version ?? 0), this.#isAscii, lockMs);
     const calls = settings.map((_, i) => `pg_catalog.set_config($${2 * i + 1}, $${2 * i + 2}, true)`);
     await this.query(`SELECT ${calls.join(', ')}`, settings.flat());
     await this.#run(new Statement(SAVEPOINT));
     this.#saved = true;
-  }
-
-  /** The user's `options` come last, and win. */
-  #settings(version: number): readonly (readonly [name: string, value: string])[] {
-    const { schemas, parameters } = this.address;
-    const milliseconds = Math.ceil(Math.min(this.#options.lockSeconds * 1000, LONGEST_MS));
-    const path = schemas.map((name) => `"${name.replaceAll('"', '""')}"`).join(', ');
-    return [
-      // A server without encoding would reject invalid UTF-8 without saying where.
-      ['client_encoding', this.#isAscii ? 'SQL_ASCII' : 'UTF8'],
-      ['standard_conforming_strings', 'on'],
-      ['DateStyle', 'ISO, MDY'],
-      ['IntervalStyle', 'iso_8601'],
-      ['TimeZone', 'UTC'],
-      ['extra_float_digits', '3'],
-      ['bytea_output', 'hex'],
-      // The server would also count the time of a slow reader, so time limits are enforced here.
-      ['statement_timeout', '0'],
-      ['idle_in_transaction_session_timeout', '0'],
-      ...(version >= 170_000 ? ([['transaction_timeout', '0']] as const) : []),
-      ['lock_timeout', String(milliseconds)],
-      ...(path === '' ? [] : ([['search_path', path]] as const)),
-      ...settingsOf(parameters.options ?? ''),
-    ];
   }
 
   async #read(snapshot: string): Promise<void> {
@@ -360,14 +338,4 @@ class PostgresSession implements SqlSession {
       hint: 'Leave out columns with large texts, or cut them in the query',
     });
   }
-}
-
-/**
- * `-c name=value` separated by spaces, with a backslash before a space or a backslash in the value: the form that the JDBC URL parser
- * returns.
- */
-function settingsOf(options: string): readonly (readonly [name: string, value: string])[] {
-  return [...options.matchAll(/-c (\w+)=((?:[^\s\\]|\\.)*)/gs)].map(
-    ([, name, value]) => [name as string, (value as string).replace(/\\(.)/gs, '$1')] as const,
-  );
 }

@@ -31,7 +31,7 @@ const QUEUE: LockedDirectory = {
   hint: 'Stop that process, give this one another DATA_DIR, or let both share a queue by QUEUE_URL',
 };
 const RECORD = 'owner.json';
-const NOBODY = 'nobody';
+const UNOWNED = 'unowned';
 /** An attempt fails only if another process has made progress. */
 const TRIES = 100;
 const YOUNG_MS = 60_000;
@@ -83,7 +83,7 @@ async function attempt(directory: string, own: string, me: Owner, isQueued: bool
   const record = join(directory, RECORD);
   const before = await readRecord(record);
   const followed: string[] = [];
-  let last = NOBODY;
+  let last = UNOWNED;
   for (let path = record, found = before; ; path = after(directory, last), found = await readRecord(path)) {
     if (found !== undefined) {
       const refusal = await refusalOf(found.owner, me, directory, path, Date.now() - found.touched, isQueued);

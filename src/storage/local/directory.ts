@@ -35,7 +35,7 @@ export function makeDirectory(path: string, mode?: number): void {
  * Creates a directory that only this user may enter; an existing one is accepted only if this user created it so. For places in which
  * others may create directories as well.
  *
- * @throws Error — owned by somebody else, accessible to others, or a link; the message says so
+ * @throws Error — owned by another user, accessible to others, or a link; the message says so
  */
 export function makePrivateDirectory(path: string): void {
   makeDirectory(path, 0o700);

@@ -219,7 +219,7 @@ export async function writeAtomically(path: string, text: string): Promise<void>
 
 /** Makes a rename durable. Some file systems do not support it; the rename itself has succeeded anyway. */
 export async function syncDirectory(directory: string): Promise<void> {
-  // A thread that does one run at a time has nobody else to serve meanwhile.
+  // A thread that does one run at a time may block.
   await syncBy(directory, isMainThread ? syncFile : fsyncSync);
 }
 

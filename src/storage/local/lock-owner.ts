@@ -69,7 +69,7 @@ export async function refusalOf(
   const who = `process ${owner.pid}${here ? '' : ` of ${owner.host}`}`;
   const used: Refusal = { text: `is in use by ${who}` };
   const unchecked: Refusal = {
-    text: `belongs to ${who}, and nobody can tell from here whether that still runs`,
+    text: `belongs to ${who}; from here it cannot be checked whether that still runs`,
     hint: `If it has ended for good, remove ${path}`,
   };
   const unknown = !isQueued ? unchecked : ageMs < SILENT_MS ? used : undefined;

@@ -7,7 +7,7 @@ export interface ArchiveName {
   readonly input: string;
 }
 
-/** macOS puts the attributes of a file into an entry of its own. */
+/** macOS puts the attributes of a file into a separate entry. */
 export const isAttributes = (entry: string): boolean => /^__MACOSX\/|(?:^|\/)\._[^/]*$/.test(entry);
 
 const NAMED_FILES = 3;

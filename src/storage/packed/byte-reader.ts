@@ -4,7 +4,7 @@ export type Chunks = AsyncGenerator<Uint8Array, void, undefined>;
 
 const NOTHING = Buffer.alloc(0);
 
-/** Whoever made it closes it. */
+/** The caller that made it closes it. */
 export class ByteReader {
   readonly #chunks: Chunks;
   #held: Buffer = NOTHING;
@@ -45,12 +45,12 @@ export class ByteReader {
     this.#held = this.#held.length === 0 ? bytes : Buffer.concat([bytes, this.#held]);
   }
 
-  /** Reads to the end, so that whoever makes the chunks can check what follows the content. */
+  /** Reads to the end, so that the producer of the chunks can check what follows the content. */
   async drain(): Promise<void> {
     while ((await this.chunk()) !== undefined);
   }
 
-  /** Does not wait: a chunk that is being read may never come. Whoever opened the input closes it. */
+  /** Does not wait: a chunk that is being read may never come. The caller that opened the input closes it. */
   close(): void {
     this.#chunks.return().catch(() => undefined);
   }

@@ -21,7 +21,7 @@ export const BLOCK_BYTES = 512;
 export const CHECKSUM_AT = 148;
 const TYPE_AT = 156;
 
-/** For names and attributes of an entry, which stand in entries of their own. */
+/** For names and attributes of an entry, which stand in separate entries. */
 const MOST_ATTRIBUTE_BYTES = 1 << 20;
 
 /** @throws Fault source/malformed — no archive, damaged or cut off; source/refused — more than one file, or a sparse one */

@@ -34,7 +34,7 @@ export async function startXz(
       cause,
     });
   });
-  // The end of the process tells the same.
+  // The end of the process reports the same.
   child.stdin.on('error', () => undefined);
   let message = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -116,7 +116,7 @@ async function* contentOf(entry: Entry, reader: ByteReader, archive: ArchiveName
   const { method, described, shown } = entry;
   if (entry.encrypted) throw refusedEntryFault(archive, shown, 'it is encrypted');
   if (method !== STORED && method !== DEFLATED) throw refusedEntryFault(archive, shown, `it is packed by method ${method}`);
-  if (method === STORED && described) throw refusedEntryFault(archive, shown, 'it is not packed, and its size is not told in advance');
+  if (method === STORED && described) throw refusedEntryFault(archive, shown, 'it is not packed, and its size is not given in advance');
   const start = reader.position;
   let checksum = 0;
   let bytes = 0;
@@ -192,7 +192,7 @@ async function feed(inflate: InflateRaw, reader: ByteReader, end: Promise<void>,
   }
 }
 
-/** Its sizes have four bytes or eight; nothing tells which but the sizes themselves. */
+/** Its sizes have four bytes or eight; only the sizes themselves show which. */
 async function readDescriptor(
   reader: ByteReader,
   packedBytes: number,

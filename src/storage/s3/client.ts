@@ -24,7 +24,7 @@ export function s3Client(access: S3Access): S3Client {
   const client = new S3Client({
     forcePathStyle: pathStyle,
     maxAttempts: retries + 1,
-    // Checksums that are sent behind a stream are not understood by all servers; TLS, lengths and ETags tell what is damaged.
+    // Checksums that are sent behind a stream are not understood by all servers; TLS, lengths and ETags detect damage.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: answerSeconds * 1000 },

@@ -190,10 +190,10 @@ async function* readBody(body: Readable, seconds: number, signal: AbortSignal): 
 const changedMeanwhile = (name: string): Fault =>
   new Fault('source/unreadable', `${name} has changed while it was read`, {
     place: { input: name },
-    hint: 'Run it again, with an object that nobody replaces meanwhile',
+    hint: 'Run it again, with an object that is not replaced meanwhile',
   });
 
-/** Size and version of an object; undefined: there is none, or it is stored in a content encoding. Opening it tells why. */
+/** Size and version of an object; undefined: there is none, or it is stored in a content encoding. Opening it reports why. */
 export async function s3State({ bucket, key }: S3Location, access: S3Access, signal?: AbortSignal): Promise<InputState | undefined> {
   if (key === '') return undefined;
   try {
@@ -250,7 +250,7 @@ export async function listS3(
 
 /**
  * Deletes an object that has been the same since a time of this machine (Unix time in milliseconds). The server's clock may differ, and
- * it tells times in whole seconds: an object that may be newer stays.
+ * it gives times in whole seconds: an object that may be newer stays.
  *
  * @throws Fault those of `s3Fault`
  */

@@ -11,6 +11,7 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
   UploadPartCommand,
+  UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
 import { Fault } from '../../core/fault.ts';
 import type { S3Access } from '../s3-access.ts';
@@ -22,6 +23,10 @@ const MIN_PART_BYTES = 8 * 2 ** 20;
 const MAX_PARTS = 10_000;
 /** Parts of one file under way together. A larger part is sent alone. */
 const BUFFERED_BYTES = 32 * 2 ** 20;
+/** A part that the storage copies: at most 5 GiB. */
+const COPIED_BYTES = 2 ** 30;
+/** Parts of one object that the storage copies at once. */
+const COPIES = 4;
 /** Object metadata that identifies the upload. */
 const UPLOAD_KEY = 'upload';
 
@@ -49,7 +54,7 @@ const encryptionOf = ({ encryption }: S3Access) =>
 
 /** A file whose bytes the storage has. It is not visible before `complete`. */
 export interface Upload {
-  /** @throws Fault sink/failed, config/invalid; run/lost — somebody has aborted the upload */
+  /** @throws Fault sink/failed, config/invalid; run/lost — the upload was aborted elsewhere */
   complete(): Promise<void>;
   /** Never throws: what is left is aborted by the next attempt, or when the run ends. */
   abort(): Promise<void>;
@@ -61,52 +66,122 @@ export interface Upload {
  * @throws Fault sink/failed, config/invalid — nothing of the upload is left then, if the storage answers
  */
 export async function uploadFile(at: S3Location, access: S3Access, path: string): Promise<Upload> {
-  const client = s3Client(access);
-  const object = { Bucket: at.bucket, Key: at.key };
-  const token = randomUUID();
   const file = await open(path, 'r');
-  let upload: { readonly Bucket: string; readonly Key: string; readonly UploadId: string } | undefined;
-  const abort = async (): Promise<void> => {
-    if (upload !== undefined) await client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
-  };
   try {
     const { size } = await file.stat();
     const partBytes = Math.max(MIN_PART_BYTES, Math.ceil(size / MAX_PARTS));
-    const { UploadId } = await client.send(
-      new CreateMultipartUploadCommand({ ...object, Metadata: { [UPLOAD_KEY]: token }, ...encryptionOf(access) }),
-    );
-    if (UploadId === undefined) throw new Fault('sink/failed', `The answer for ${urlOf(at)} is not that of an object storage`);
-    const begun = { ...object, UploadId };
-    upload = begun;
-    const etags: string[] = new Array(Math.max(1, Math.ceil(size / partBytes)));
-    let next = 0;
-    const sendParts = async (): Promise<void> => {
+    return await uploadParts(at, access, Math.max(1, Math.ceil(size / partBytes)), Math.floor(BUFFERED_BYTES / partBytes), () => {
       const buffer = Buffer.allocUnsafe(Math.min(partBytes, size));
-      while (next < etags.length) {
-        const i = next++;
+      return async (part, i) => {
         const body = buffer.subarray(0, Math.min(partBytes, size - i * partBytes));
         for (let at = 0; at < body.length; ) {
           const { bytesRead } = await file.read(body, at, body.length - at, i * partBytes + at);
           if (bytesRead === 0) throw new Fault('sink/failed', `${path} became shorter while it was sent`);
           at += bytesRead;
         }
-        const { ETag } = await client.send(
-          new UploadPartCommand({
-            ...begun,
-            PartNumber: i + 1,
-            Body: body,
-            ContentLength: body.length,
-            ContentMD5: createHash('md5').update(body).digest('base64'),
-          }),
-        );
-        etags[i] = ETag as string;
+        return sendPart(access, part, body);
+      };
+    });
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Copies an object of the same bucket. The storage copies: nothing of it passes through this process.
+ *
+ * @param bytes its size
+ * @param leastPart bytes of a part, at least: 5 MiB to 5 GiB
+ * @throws Fault sink/failed — also if the object is missing or has another size; config/invalid. Nothing of the upload is left then, if the
+ *   storage answers
+ */
+export async function copyObject(
+  from: S3Location,
+  to: S3Location,
+  access: S3Access,
+  bytes: number,
+  leastPart = COPIED_BYTES,
+): Promise<Upload> {
+  const client = s3Client(access);
+  const found = await client.send(new HeadObjectCommand({ Bucket: from.bucket, Key: from.key })).catch((error: unknown) => {
+    if (statusOf(error) === 404) throw new Fault('sink/failed', `${urlOf(from)} is missing`);
+    throw failed(from, access, error);
+  });
+  if (found.ContentLength !== bytes) throw new Fault('sink/failed', `${urlOf(from)} has ${found.ContentLength} bytes instead of ${bytes}`);
+  const source = {
+    CopySource: [from.bucket, ...from.key.split('/')].map(encodeURIComponent).join('/'),
+    CopySourceIfMatch: found.ETag,
+  };
+  const partBytes = Math.max(leastPart, Math.ceil(bytes / MAX_PARTS));
+  return uploadParts(to, access, Math.max(1, Math.ceil(bytes / partBytes)), COPIES, () => async (part, i) => {
+    // A range has at least one byte.
+    if (bytes === 0) return sendPart(access, part, Buffer.alloc(0));
+    const CopySourceRange = `bytes=${i * partBytes}-${Math.min(bytes, (i + 1) * partBytes) - 1}`;
+    const { CopyPartResult } = await client
+      .send(new UploadPartCopyCommand({ ...part, ...source, CopySourceRange }))
+      .catch((error: unknown) => {
+        if (statusOf(error) === 412) throw new Fault('sink/failed', `${urlOf(from)} was replaced while it was copied`);
+        throw error;
+      });
+    return CopyPartResult?.ETag;
+  });
+}
+
+/** A part of an upload: its object, upload and number. */
+interface UploadPart {
+  readonly Bucket: string;
+  readonly Key: string;
+  readonly UploadId: string;
+  readonly PartNumber: number;
+}
+
+/** @returns its ETag */
+async function sendPart(access: S3Access, part: UploadPart, body: Buffer): Promise<string | undefined> {
+  const ContentMD5 = createHash('md5').update(body).digest('base64');
+  const { ETag } = await s3Client(access).send(new UploadPartCommand({ ...part, Body: body, ContentLength: body.length, ContentMD5 }));
+  return ETag;
+}
+
+/**
+ * An upload of `count` parts, at most `together` of them under way.
+ *
+ * @param sender called for each of those: sends the part with this index, and resolves to its ETag
+ * @throws Fault sink/failed, config/invalid — nothing of the upload is left then, if the storage answers
+ */
+async function uploadParts(
+  at: S3Location,
+  access: S3Access,
+  count: number,
+  together: number,
+  sender: () => (part: UploadPart, i: number) => Promise<string | undefined>,
+): Promise<Upload> {
+  const client = s3Client(access);
+  const object = { Bucket: at.bucket, Key: at.key };
+  const token = randomUUID();
+  let upload: { readonly Bucket: string; readonly Key: string; readonly UploadId: string } | undefined;
+  const abort = async (): Promise<void> => {
+    if (upload !== undefined) await client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
+  };
+  try {
+    const { UploadId } = await client.send(
+      new CreateMultipartUploadCommand({ ...object, Metadata: { [UPLOAD_KEY]: token }, ...encryptionOf(access) }),
+    );
+    if (UploadId === undefined) throw new Fault('sink/failed', `The answer for ${urlOf(at)} is not that of an object storage`);
+    const begun = { ...object, UploadId };
+    upload = begun;
+    const etags: (string | undefined)[] = new Array(count);
+    let next = 0;
+    const sendParts = async (): Promise<void> => {
+      const send = sender();
+      while (next < count) {
+        const i = next++;
+        etags[i] = await send({ ...begun, PartNumber: i + 1 }, i);
       }
     };
-    const senders = Math.min(etags.length, Math.max(1, Math.floor(BUFFERED_BYTES / partBytes)));
     const sent = await Promise.allSettled(
-      Array.from({ length: senders }, () =>
+      Array.from({ length: Math.min(count, Math.max(1, together)) }, () =>
         sendParts().catch((error: unknown) => {
-          next = etags.length;
+          next = count;
           throw error;
         }),
       ),
@@ -130,8 +205,6 @@ export async function uploadFile(at: S3Location, access: S3Access, path: string)
   } catch (error) {
     await abort();
     throw failed(at, access, error);
-  } finally {
-    await file.close();
   }
 }
 
@@ -198,7 +271,7 @@ export async function deleteObjects(start: S3Location, access: S3Access, unwante
 }
 
 /**
- * Aborts the unfinished uploads of keys that begin with that of `start`, as far as they are `unwanted`. Whoever sends them cannot complete
+ * Aborts the unfinished uploads of keys that begin with that of `start`, as far as they are `unwanted`. Their senders cannot complete
  * them any more.
  *
  * @throws Fault sink/failed, config/invalid

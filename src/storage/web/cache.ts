@@ -32,7 +32,7 @@ const UNFINISHED_NAME = /^[0-9a-f]{64}\.[0-9a-f]{12}\.tmp$/;
 const STALE_MS = 24 * 60 * 60 * 1000;
 
 /**
- * @param sent the headers of the request, which tell apart answers to different callers: an answer to one login is never given to another
+ * @param sent the headers of the request, which distinguish answers to different callers: an answer to one login is never given to another
  */
 export const keyOf = (address: string, sent: readonly (readonly [name: string, value: string])[]): string =>
   createHash('sha256')

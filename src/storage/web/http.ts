@@ -289,7 +289,7 @@ const rangeHeaders = ({ from, to }: Pick<ByteRange, 'from' | 'to'>): Record<stri
 const contentRange = (response: Pick<Answer, 'headers'>): RegExpExecArray | null =>
   response.headers.has('content-encoding') ? null : /^bytes (\d+-\d+)\/(\d+)$/.exec(response.headers.get('content-range') ?? '');
 
-/** undefined: nothing would tell that the content is another one. */
+/** undefined: nothing would show that the content has changed. */
 function versionOf(response: Pick<Answer, 'headers'>): string | undefined {
   const size = contentRange(response)?.[2];
   const version = response.headers.get('etag') ?? response.headers.get('last-modified');
@@ -450,7 +450,7 @@ function connectionFault(error: Error, name: string, bytes: number | undefined, 
   const hint = bytes === undefined ? {} : { hint: 'The answer is incomplete' };
   const message = `${name} cannot be read: ${reason}`;
   if (kind === 'tls') return new Fault('source/refused', message, { place, cause: error, ...hint });
-  // A server that has not answered in time would take as long again, and a name that nobody knows is misspelt as a rule.
+  // A server that has not answered in time would take as long again, and an unknown name is misspelt as a rule.
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'ENOTFOUND' || ask?.query !== undefined)
     return new Fault('source/unreadable', message, { place, cause: error, ...hint });
   return new TransientFault(message, { place, cause: error, ...hint }, undefined);

@@ -9,10 +9,10 @@ import type { Elements } from '../../property-graph/elements.ts';
 import { BASE_LABEL, namesOf, nodeKey } from '../../property-graph/names.ts';
 import type { PropertyGraphTarget } from '../property-graph.ts';
 import type { TargetAddress } from '../target.ts';
-import { versionsOver } from './change.ts';
 import { connectBolt } from './connect.ts';
 import { productOf } from './cypher.ts';
 import { replaceGraphOver } from './graph.ts';
+import { versionsOver } from './versions.ts';
 import { insertElementsInto, insertInto, replaceIntoGraph } from './write.ts';
 
 /** Maximum length of an index key in Neo4j. */
@@ -56,7 +56,7 @@ export async function boltTarget(address: TargetAddress): Promise<PropertyGraphT
       checkKeys(statements);
       await connection.transaction((work) => replaceIntoGraph(work, statements, scope, names), signal);
     },
-    versions: versionsOver(connection, names, address.propertyGraph, checkKeys, (statement) => longKey(statement) === undefined),
+    versions: versionsOver(connection, names, address.propertyGraph, refusal),
     replaceGraph: (graph, key, signal) => replaceGraphOver(connection, graph, key, names, checkKeys, signal),
     close: () => connection.close(),
   };
@@ -65,12 +65,16 @@ export async function boltTarget(address: TargetAddress): Promise<PropertyGraphT
 /** @throws Fault target/refused */
 function checkKeys(statements: readonly Statement[]): void {
   for (const statement of statements) {
-    const term = longKey(statement);
-    if (term !== undefined) throw tooLong(nodeKey(term), term.length - 2);
+    const refused = refusal(statement);
+    if (refused !== undefined) throw refused;
   }
 }
 
-const longKey = ({ subject, object }: Statement): string | undefined => [subject, object].find(isLong);
+/** Why a statement is refused; undefined: it is not. */
+function refusal({ subject, object }: Statement): Fault | undefined {
+  const term = isLong(subject) ? subject : object;
+  return isLong(term) ? tooLong(nodeKey(term), term.length - 2) : undefined;
+}
 
 const isLong = (term: string): boolean => term.length - 2 > LONGEST_KEY_BYTES && term.charCodeAt(0) !== 34;
 

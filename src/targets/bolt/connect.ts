@@ -3,7 +3,7 @@
 import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import neo4j, { type Config, type Driver, type QueryResult, type Transaction } from 'neo4j-driver';
+import neo4j, { type Config, type Driver, type QueryResult, type Record as Row, type Transaction } from 'neo4j-driver';
 import { atMost } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
 import { redact } from '../../core/redact.ts';
@@ -27,6 +27,12 @@ export interface BoltConnection {
    * @throws Fault those of `GraphTarget`; the reason of `signal`
    */
   transaction<T>(work: (transaction: Work) => Promise<T>, signal: AbortSignal, length?: 'long'): Promise<T>;
+  /**
+   * The rows of a query, some at a time, as the server finds them. The request limit applies to each of the pieces.
+   *
+   * @throws Fault as `transaction`
+   */
+  rows(cypher: string, parameters: Parameters, signal: AbortSignal): AsyncIterable<readonly Row[]>;
   /** Runs a statement and rolls it back, to check that it is allowed. */
   tryOut(cypher: string, signal: AbortSignal): Promise<void>;
   /** Runs a schema statement, which must be alone in its transaction. */
@@ -39,6 +45,7 @@ export interface BoltConnection {
 /** The server ends a transaction that exceeds the limit; if it does not respond, the client gives up this much later. */
 const GRACE_MS = 1_000;
 const CLOSE_LIMIT_MS = 2_000;
+const PIECE_ROWS = 1_000;
 
 /** @throws Fault config/invalid — not a Bolt endpoint, or an unreadable certificate */
 export async function connectBolt(address: TargetAddress): Promise<BoltConnection> {
@@ -83,6 +90,35 @@ export async function connectBolt(address: TargetAddress): Promise<BoltConnectio
         signal,
         length,
       ),
+    async *rows(cypher, parameters, signal) {
+      const own = session();
+      const results = guard(
+        async () => (await own.beginTransaction({ timeout: 0 })).run(cypher, parameters)[Symbol.asyncIterator](),
+        signal,
+      );
+      try {
+        const rows = await results;
+        for (let isDone = false; !isDone; ) {
+          const piece: Row[] = [];
+          isDone = await guard(async () => {
+            while (piece.length < PIECE_ROWS) {
+              const next = await rows.next();
+              if (next.done) return true;
+              piece.push(next.value);
+            }
+            return false;
+          }, signal);
+          yield piece;
+        }
+      } finally {
+        // The server is still sending where the caller has stopped.
+        const ended = results.then((rows) => rows.return?.()).catch(() => undefined);
+        await atMost(
+          CLOSE_LIMIT_MS,
+          ended.then(() => own.close().catch(unlessLost)),
+        );
+      }
+    },
     tryOut: (cypher, signal) =>
       within(async (transaction) => {
         await transaction.run(cypher);

@@ -211,6 +211,57 @@ export const staging = {
   remove: `MATCH (s:${STAGED} {key: $key}) DELETE s`,
 } as const;
 
+/** Each node and each relationship as a row, in no order. */
+export const ALL_NODES = `
+MATCH (n:${BASE_LABEL})
+WHERE n.${KEY} IS NOT NULL
+RETURN n.${KEY} AS iri, properties(n) AS properties, labels(n) AS labels,
+  EXISTS { MATCH (n)-[r]->() WHERE r.${GRAPH} IS NULL } AS linked, NOT EXISTS { (n)--() } AS alone`;
+export const ALL_EDGES = `
+MATCH (n:${BASE_LABEL})-[r]->(m:${BASE_LABEL})
+WHERE n.${KEY} IS NOT NULL AND m.${KEY} IS NOT NULL
+RETURN n.${KEY} AS from, type(r) AS type, m.${KEY} AS to, coalesce(r.${GRAPH}, '') AS graph`;
+
+const STATED = 'QuadmillStatements';
+
+/** A node per subject, with its IRI, and a property per dataset, named by the id of the dataset: its statements about the subject, a text each. */
+export const stated = {
+  /** One of them, for each kind of server. */
+  constraint: (agent: string): string =>
+    /memgraph/i.test(agent)
+      ? `CREATE CONSTRAINT ON (s:${STATED}) ASSERT s.${KEY} IS UNIQUE`
+      : `CREATE CONSTRAINT quadmill_statements IF NOT EXISTS FOR (s:${STATED}) REQUIRE s.${KEY} IS UNIQUE`,
+  /**
+   * Sorted `$keys`. Makes what is missing, and locks all in their order. `size` is the number of characters of all statements; `removed` as for
+   * `MERGE_NODES`.
+   */
+  lock: `
+UNWIND $keys AS key
+MERGE (s:${STATED} {${KEY}: key})
+ON MATCH SET s.${KEY} = key
+WITH s, key, [name IN keys(s) WHERE name <> '${KEY}'] AS ids
+RETURN key, size(keys(s)) = 0 AS removed, reduce(sum = 0, id IN ids | sum + reduce(size = 0, each IN s[id] | size + size(each))) AS size`,
+  /** `$keys`. */
+  read: `
+UNWIND $keys AS key
+MATCH (s:${STATED} {${KEY}: key})
+RETURN key, properties(s) AS stated`,
+  /** Rows `{iri, properties}`; null removes a property. Removes nodes that have no statements. */
+  store: `
+UNWIND $rows AS row
+MATCH (s:${STATED} {${KEY}: row.iri})
+SET s += row.properties
+WITH s, size(keys(s)) = 1 AS isEmpty
+FOREACH (each IN CASE WHEN isEmpty THEN [s] ELSE [] END | DELETE each)
+RETURN count(*) AS found`,
+  /** Those of the dataset `$id`. */
+  all: `
+MATCH (s:${STATED})
+WHERE s[$id] IS NOT NULL
+UNWIND s[$id] AS statement
+RETURN s.${KEY} AS iri, statement`,
+} as const;
+
 const DATASET = 'QuadmillDataset';
 
 /** A node per dataset, with `id`, `name`, `version`, `complete` and `form`. */
@@ -219,6 +270,11 @@ export const positions = {
   all: `
 MATCH (d:${DATASET})
 RETURN d.id AS id, d.name AS name, d.form AS form, min(d.version) AS version, NOT false IN collect(d.complete) AS complete`,
+  /** Those of `$id`. @param locks until the transaction ends */
+  of: (locks: boolean): string => `
+MATCH (d:${DATASET})
+WHERE d.id = $id${locks ? '\nSET d.id = d.id' : ''}
+RETURN d.version AS version, d.complete AS complete`,
   /** `$position` are the properties. */
   store: `
 OPTIONAL MATCH (d:${DATASET})

@@ -23,7 +23,7 @@ const CLIENT_ERRORS: Readonly<Record<string, 'credentials' | 'read-only' | 'busy
   'Transaction.TransactionMarkedAsFailed': 'busy',
 };
 
-/** The server is not reachable, or no longer. */
+/** The server is not reachable, or the session has ended. */
 export const isLost = (error: unknown): boolean =>
   error instanceof Neo4jError && (error.code === 'ServiceUnavailable' || error.code === 'SessionExpired');
 

@@ -18,7 +18,7 @@ const ABORT_MS = 30_000;
 
 /**
  * Relationships of the graph are replaced exactly, and so are the properties and labels of nodes that are in no other graph. Properties
- * have no graph of their own: a node that other graphs also describe keeps what it has, and new values are added.
+ * belong to no graph: a node that other graphs also describe keeps what it has, and new values are added.
  *
  * @param check throws for refused statements
  */

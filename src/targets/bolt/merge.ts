@@ -41,7 +41,7 @@ export function newProperties({ iri, properties, graphs }: NodeElement): Readonl
 const valueOf = ({ properties }: StoredNode, name: string): unknown => (Object.hasOwn(properties, name) ? properties[name] : undefined);
 
 /** The graphs that describe a stored node. A node with neither `graph` nor anything else is in no graph. */
-function storedGraphs({ properties, labels, linked }: StoredNode): readonly string[] {
+export function storedGraphs({ properties, labels, linked }: StoredNode): readonly string[] {
   const graph = properties[GRAPH];
   if (graph !== undefined) return fromBolt(graph).map(String);
   const isBare = !linked && labels.length <= 1 && Object.keys(properties).length <= 1;
@@ -96,7 +96,7 @@ function setGraph(changes: Record<string, unknown>, { properties }: StoredNode, 
 
 /**
  * Replaces the properties with `names`, including language variants, and the labels if `withLabels`; everything else is kept. A property
- * has no graph of its own: its values from other graphs are removed as well.
+ * belongs to no graph: its values from other graphs are removed as well.
  */
 export function replaceIn(stored: StoredNode, node: NodeElement, names: ReadonlySet<string>, withLabels: boolean): NodeChange {
   const changes: Record<string, unknown> = {};

@@ -131,7 +131,7 @@ export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
     takesTripleTerms: true,
     removesDotSegments: true,
     atomic: 'tested',
-    // TDB2 writes a part of its indexes anew in every transaction, so transactions are few and large; it has one writer at a time.
+    // TDB2 rewrites a part of its indexes in every transaction, so transactions are few and large; it has one writer at a time.
     sizes: { first: 100_000, least: 100, most: 200_000, inFlight: 2 },
     source: 'Apache Jena documentation, Fuseki and TDB2; tested with 5.6.0, TDB2 and memory',
   },

@@ -20,12 +20,14 @@ export function nquads(statements: readonly Statement[], graph?: string): string
 /**
  * INSERT DATA of the statements; several operations, separated by `;`, if the product limits their size.
  *
+ * @param where a pattern without variables: the statements are inserted if it matches. They have no blank nodes then
  * @throws Fault target/refused — not expressible in SPARQL
  */
-export function insertData(statements: readonly Statement[], product: SparqlProduct, graph?: string): string {
+export function insertData(statements: readonly Statement[], product: SparqlProduct, graph?: string, where?: string): string {
   const labels = new Map<string, string>();
   const operations = dataOperations(statements, product, (from, to) => {
-    return `INSERT DATA {\n${quadData(statements, from, to, product, labels, (own) => graphName(graph ?? own, product))}}`;
+    const data = quadData(statements, from, to, product, labels, (own) => graphName(graph ?? own, product));
+    return where === undefined ? `INSERT DATA {\n${data}}` : `INSERT {\n${data}} WHERE { ${where} }`;
   });
   if (operations.length > 1 && labels.size > 0)
     throw new Fault(
@@ -39,24 +41,26 @@ export function insertData(statements: readonly Statement[], product: SparqlProd
  * The removal of statements that have no blank nodes, in the form of `insertData`. Where the default graph is `nil`, DELETE DATA cannot name it (RDF4J
  * 4.1.3 removes nothing), but a template without variables can.
  *
+ * @param where a pattern without variables: the statements are removed if it matches
  * @throws Fault target/refused — not expressible in SPARQL
  */
-export function deleteData(statements: readonly Statement[], product: SparqlProduct): string {
+export function deleteData(statements: readonly Statement[], product: SparqlProduct, where?: string): string {
   const { defaultGraph } = product;
   const labels = new Map<string, string>();
   const operationsOf = (of: readonly Statement[], start: string, end: string, nameOf: (graph: string) => string): readonly string[] =>
     dataOperations(of, product, (from, to) => `${start} {\n${quadData(of, from, to, product, labels, nameOf)}}${end}`);
   const named = (own: string): string => graphName(own, product);
-  if (defaultGraph.kind !== 'nil') return operationsOf(statements, 'DELETE DATA', '', named).join(' ;\n');
+  const [start, end] = where === undefined ? ['DELETE DATA', ''] : ['DELETE', ` WHERE { ${where} }`];
+  if (defaultGraph.kind !== 'nil') return operationsOf(statements, start, end, named).join(' ;\n');
   const isUnnamed = ({ graph }: Statement): boolean => graph === '';
   return [
     ...operationsOf(
       statements.filter((one) => !isUnnamed(one)),
-      'DELETE DATA',
-      '',
+      start,
+      end,
       named,
     ),
-    ...operationsOf(statements.filter(isUnnamed), 'DELETE', ' WHERE {}', () => `<${defaultGraph.iri}>`),
+    ...operationsOf(statements.filter(isUnnamed), 'DELETE', end === '' ? ' WHERE {}' : end, () => `<${defaultGraph.iri}>`),
   ].join(' ;\n');
 }
 

@@ -6,9 +6,9 @@ import { Fault } from '../../core/fault.ts';
 import { escapeLiteral, fromBytes, toBytes } from '../../core/text.ts';
 import { readStatements } from '../../nquads/read.ts';
 import type { Statement } from '../../nquads/statement.ts';
-import type { DatasetKey, DatasetPosition, VersionTarget } from '../target.ts';
+import { type DatasetKey, type DatasetPosition, NO_POSITION, type VersionBatch, type VersionTarget } from '../target.ts';
 import type { SparqlProduct } from './products.ts';
-import { deleteData, insertData } from './update.ts';
+import { deleteData, graphName, insertData } from './update.ts';
 
 const NAMESPACE = 'urn:x-quadmill:';
 const POSITIONS = `<${NAMESPACE}datasets>`;
@@ -45,12 +45,19 @@ export function versionTarget(store: VersionStore): VersionTarget {
         ),
       );
     },
-    async change({ removed, added }, position, dataset, signal) {
-      const operations = [deleteData(removed, product), insertData(added, product), position && positionUpdate(dataset, position)];
-      const text = operations.filter((one) => one !== undefined && one !== '').join(' ;\n');
+    async change({ removed, added, isShared, from }, position, dataset, signal) {
+      const where = from === undefined ? undefined : condition(dataset, from);
+      const operations = [
+        ...(isShared
+          ? sharedChange(removed, added, product, dataset, where)
+          : [deleteData(removed, product, where), insertData(added, product, undefined, where)]),
+        ...(position === undefined ? [] : [positionUpdate(dataset, position, from)]),
+      ];
+      const text = operations.filter((one) => one !== '').join(' ;\n');
       if (text !== '') await store.update(text, signal);
     },
     read: (graph, signal) => readGraph(store, graph, signal),
+    shared: { prepare: async () => undefined, read: (dataset, signal) => readStated(store, dataset, signal) },
   };
 }
 
@@ -79,14 +86,107 @@ function positionOf(subject: string, rows: readonly Row[]): readonly (DatasetKey
 
 const SUBJECT = 'urn:uuid:';
 
-function positionUpdate({ id, name }: DatasetKey, { version, complete, form }: DatasetPosition): string {
-  const subject = `<${SUBJECT}${encodeURIComponent(id)}>`;
-  const [ofName, all] = [textOf(name), (of: string): string => `GRAPH ${POSITIONS} { ${of} ?p ?o }`];
+const subjectOf = ({ id }: DatasetKey): string => `<${SUBJECT}${encodeURIComponent(id)}>`;
+
+/**
+ * Matches if the store has the position. A request of a writer that has lost its dataset to another one may be carried out late.
+ *
+ * **Claim.** Such a request is without effect, if the other writer has completed a version, or has begun to load one. **Proof.** Then the store has another
+ * position than the one that the request names. The operation that stores the next position is the last one of a request, so each of them sees the position
+ * that was there before, also where the operations of a request are not one transaction. It is SPARQL 1.1; a store where it does not match, though the position
+ * is there, does not get the next one, and the writer looks for that.
+ */
+function condition(dataset: DatasetKey, from: DatasetPosition | typeof NO_POSITION): string {
+  const subject = subjectOf(dataset);
+  if (from === NO_POSITION) return `FILTER NOT EXISTS { GRAPH ${POSITIONS} { ${subject} ?anyP ?anyO } }`;
+  return `GRAPH ${POSITIONS} { ${subject} ${from.complete ? VERSION : LOADING} ${from.version} }`;
+}
+
+/** @param from as in `VersionBatch`: the operation on other positions and the last one alone are without effect if the store has another one */
+function positionUpdate(dataset: DatasetKey, { version, complete, form }: DatasetPosition, from: VersionBatch['from']): string {
+  const subject = subjectOf(dataset);
+  const [ofName, all] = [textOf(dataset.name), (of: string): string => `GRAPH ${POSITIONS} { ${of} ?p ?o }`];
+  const stored = `GRAPH ${POSITIONS} { ${subject} ${NAME} ${ofName} ; ${complete ? VERSION : LOADING} ${version} ; ${FORM} ${textOf(form)} }`;
+  const others = `GRAPH ${POSITIONS} { ?s ${NAME} ${ofName} . ?s ?p ?o }`;
+  if (from === undefined)
+    return [
+      `DELETE { ${all('?s')} } WHERE { ${others} }`,
+      `DELETE { ${all(subject)} } WHERE { ${all(subject)} }`,
+      `INSERT DATA { ${stored} }`,
+    ].join(' ;\n');
+  const where = condition(dataset, from);
   return [
-    `DELETE { ${all('?s')} } WHERE { GRAPH ${POSITIONS} { ?s ${NAME} ${ofName} . ?s ?p ?o } }`,
-    `DELETE { ${all(subject)} } WHERE { ${all(subject)} }`,
-    `INSERT DATA { GRAPH ${POSITIONS} { ${subject} ${NAME} ${ofName} ; ${complete ? VERSION : LOADING} ${version} ; ${FORM} ${textOf(form)} } }`,
+    `DELETE { ${all('?s')} } WHERE { ${others} FILTER(?s != ${subject}) ${where} }`,
+    from === NO_POSITION
+      ? `INSERT { ${stored} } WHERE { ${where} }`
+      : `DELETE { ${all(subject)} } INSERT { ${stored} } WHERE { ${where} ${all(subject)} }`,
   ].join(' ;\n');
+}
+
+const STATEMENTS = `${NAMESPACE}statements:`;
+const beside = (graph: string): string => `${STATEMENTS}${encodeURIComponent(fromBytes(graph))}:`;
+const REMOVED = `${NAMESPACE}removed:`;
+
+/**
+ * A change that leaves what other datasets have. Beside each graph of the store there is one for each dataset, with what the dataset has there.
+ *
+ * **Claim.** A statement is in a graph if some dataset has it there. **Proof.** A statement that is added is put into both. One that is removed first goes
+ * from the graph of its dataset, and then from the other one where no graph beside it has it. Removed statements are matched by what the store keeps of
+ * them: they are put into a graph first, since a store may write two texts as one term. Repeating a change gives the same.
+ *
+ * @param where as in `condition`: otherwise nothing is staged, and nothing is removed
+ */
+function sharedChange(
+  removed: readonly Statement[],
+  added: readonly Statement[],
+  product: SparqlProduct,
+  { id }: DatasetKey,
+  where: string | undefined,
+): readonly string[] {
+  const all = '?s ?p ?o';
+  const staged = `<${REMOVED}${encodeURIComponent(id)}>`;
+  const within = (name: string): string => (name === '' ? all : `GRAPH ${name} { ${all} }`);
+  const own = (graph: string): string => `<${toBytes(beside(graph))}${encodeURIComponent(id)}>`;
+  const removal = ([graph, statements]: readonly [string, readonly Statement[]]): readonly string[] => {
+    const { defaultGraph } = product;
+    const name = graph === '' && defaultGraph.kind === 'nil' ? `<${defaultGraph.iri}>` : graphName(graph, product);
+    const isOthers = `GRAPH ?h { ${all} } FILTER(STRSTARTS(STR(?h), "${beside(graph)}"))`;
+    return [
+      insertData(statements, product, staged, where),
+      `DELETE { ${within(own(graph))} } WHERE { ${within(staged)} }`,
+      `DELETE { ${within(name)} } WHERE { ${within(staged)} FILTER NOT EXISTS { ${isOthers} } }`,
+      `DROP SILENT GRAPH ${staged}`,
+    ];
+  };
+  const clear = removed.length === 0 ? [] : [`DROP SILENT GRAPH ${staged}`];
+  return [
+    // An interrupted change may have left statements there.
+    ...clear,
+    ...[...byGraph(removed)].flatMap(removal),
+    insertData(added, product, undefined, where),
+    ...[...byGraph(added)].map(([graph, statements]) => insertData(statements, product, own(graph), where)),
+  ];
+}
+
+function byGraph(statements: readonly Statement[]): ReadonlyMap<string, readonly Statement[]> {
+  const graphs = new Map<string, Statement[]>();
+  for (const statement of statements) {
+    const found = graphs.get(statement.graph);
+    if (found === undefined) graphs.set(statement.graph, [statement]);
+    else found.push(statement);
+  }
+  return graphs;
+}
+
+/** What the graphs of a dataset have that stand beside the others. @throws as `readGraph` */
+async function* readStated(store: VersionStore, { id }: DatasetKey, signal: AbortSignal): AsyncGenerator<readonly Statement[]> {
+  const end = `:${encodeURIComponent(id)}`;
+  const isOwn = `FILTER(STRSTARTS(STR(?g), "${STATEMENTS}") && STRENDS(STR(?g), "${end}"))`;
+  for (const { g } of await rowsOf(store, `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } ${isOwn} }`, signal)) {
+    const name = g?.value ?? '';
+    const graph = toBytes(decodeURIComponent(name.slice(STATEMENTS.length, -end.length)));
+    for await (const statements of readGraph(store, `<${toBytes(name)}>`, signal)) yield statements.map((one) => ({ ...one, graph }));
+  }
 }
 
 const textOf = (text: string): string => `"${escapeLiteral(toBytes(text))}"`;

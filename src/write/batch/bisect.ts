@@ -29,7 +29,7 @@ export interface DeliveryOptions {
   readonly whole: boolean;
   readonly retryPolicy: RetryPolicy;
   readonly sizer: BatchSizer;
-  /** Is told of each statement that is refused; may throw to end the run. */
+  /** Gets each statement that is refused; may throw to end the run. */
   readonly refuse: (statement: Statement, reason: Fault) => void;
 }
 

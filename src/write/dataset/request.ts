@@ -38,6 +38,8 @@ export interface DatasetWriteRequest extends WriteRequest {
   readonly dataset: WrittenDataset;
   /** IRI of the graph of statements that the mapping puts in none; undefined: the default graph. */
   readonly graph: string | undefined;
+  /** Whether a statement stays in the store while another dataset has it that is written so as well. Absent: it does not. */
+  readonly shared?: boolean;
   /** Makes the graphs of the store equal to the newest version, whatever is in them. undefined: the versions that the store lacks are written. */
   readonly resync: CompareLines | undefined;
 }

@@ -6,23 +6,30 @@
  */
 import { Fault } from '../../core/fault.ts';
 import type { Statement } from '../../nquads/statement.ts';
-import type { DatasetKey, DatasetPosition, VersionTarget } from '../../targets/target.ts';
+import type { DatasetKey, DatasetPosition, NO_POSITION, VersionBatch, VersionTarget } from '../../targets/target.ts';
 import { type Batch, openBatcher } from '../batch/batches.ts';
 import { type Delivery, openDelivery } from '../batch/bisect.ts';
 import { refusedStatement, type WriteRun } from '../run.ts';
-import { batchOf, KEPT, REMOVED } from './statements.ts';
+import { batchOf, KEPT, REMOVED, subjectTooLarge } from './statements.ts';
 
 export interface Sending {
   readonly run: WriteRun;
   readonly versions: VersionTarget;
   readonly dataset: DatasetKey;
+  readonly isShared: boolean;
 }
+
+export type StoredBefore = DatasetPosition | typeof NO_POSITION;
 
 export interface SentVersion {
   /** In the order of their tags: see `VersionStatements`. */
   readonly statements: AsyncIterable<readonly Statement[]>;
-  /** Whether subjects are sent as a whole. */
+  /** Whether subjects are sent as a whole, with what stays of them. */
   readonly whole: boolean;
+  /** As in `VersionBatch`. */
+  readonly within?: VersionBatch['within'];
+  /** What the store has before it. */
+  readonly from: StoredBefore;
   /** Stored before the first of several batches; undefined: none. */
   readonly opening: DatasetPosition | undefined;
   readonly position: DatasetPosition;
@@ -39,20 +46,24 @@ class VersionSending {
   readonly #run: WriteRun;
   readonly #versions: VersionTarget;
   readonly #dataset: DatasetKey;
+  readonly #isShared: boolean;
   readonly #version: SentVersion;
   /** One each, since a delivery may send again what was taken before: a removed statement never behind added ones. */
   readonly #removing: Delivery;
   readonly #adding: Delivery;
   #isOpen: boolean;
+  #from: StoredBefore;
 
-  constructor({ run, versions, dataset }: Sending, version: SentVersion) {
+  constructor({ run, versions, dataset, isShared }: Sending, version: SentVersion) {
     this.#run = run;
+    this.#isShared = isShared;
     this.#versions = versions;
     this.#dataset = dataset;
     this.#version = version;
     this.#removing = this.#delivery();
     this.#adding = this.#delivery();
     this.#isOpen = version.opening === undefined;
+    this.#from = version.from;
   }
 
   async send(): Promise<void> {
@@ -77,7 +88,11 @@ class VersionSending {
   }
 
   async #start(batch: Batch): Promise<void> {
-    if (!this.#isOpen) await this.#store(this.#version.opening);
+    const { opening } = this.#version;
+    if (!this.#isOpen && opening !== undefined) {
+      await this.#store(opening);
+      this.#from = opening;
+    }
     this.#isOpen = true;
     const deliver = (statements: readonly Statement[]): Promise<readonly number[]> => this.#deliver(statements, undefined);
     if (this.#version.whole || batch.statements[0]?.line !== REMOVED) {
@@ -132,7 +147,9 @@ class VersionSending {
   }
 
   #change(statements: readonly Statement[], position: DatasetPosition | undefined, signal: AbortSignal): Promise<void> {
-    return this.#versions.change(batchOf(statements, this.#versions.takesKept), position, this.#dataset, signal);
+    const { whole, within } = this.#version;
+    const batch = batchOf(statements, whole, { isShared: this.#isShared, from: this.#from, ...(within && { within }) });
+    return this.#versions.change(batch, position, this.#dataset, signal);
   }
 
   #delivery(): Delivery {
@@ -147,9 +164,3 @@ class VersionSending {
     });
   }
 }
-
-const subjectTooLarge = (): Fault =>
-  new Fault('limit/exceeded', 'A subject has more changes than the memory of a write holds, and the target takes them in one step', {
-    limit: 'THREAD_MEMORY_MB',
-    hint: 'Give the write more memory',
-  });

@@ -9,22 +9,30 @@ import { skolemiser } from '../../nquads/skolem.ts';
 import type { RejectedStatement, Statement } from '../../nquads/statement.ts';
 import { isTriple } from '../../nquads/terms.ts';
 import type { VersionBatch } from '../../targets/target.ts';
+import { bytesOf } from '../batch/batches.ts';
 import { type TripleSupport, writtenAs } from '../inputs.ts';
 import type { DatasetWriteRequest } from './request.ts';
 
 export const REMOVED = 1;
 export const ADDED = 2;
 export const KEPT = 3;
-type Tag = typeof REMOVED | typeof ADDED | typeof KEPT;
+/** An element of a property graph that is missing there. */
+export const MISSING = 4;
+type Tag = typeof REMOVED | typeof ADDED | typeof KEPT | typeof MISSING;
 
 /** @param takesKept otherwise kept statements are added again */
-export function batchOf(statements: readonly Statement[], takesKept: boolean): VersionBatch {
+export function batchOf(
+  statements: readonly Statement[],
+  takesKept: boolean,
+  others: Required<Pick<VersionBatch, 'isShared' | 'from'>> & Pick<VersionBatch, 'within'>,
+): VersionBatch {
   const of = (tag: Tag): Statement[] => statements.filter(({ line }) => line === tag);
   const kept = of(KEPT);
   return {
     removed: of(REMOVED),
     added: takesKept ? of(ADDED) : statements.filter(({ line }) => line !== REMOVED),
     kept: takesKept ? kept : [],
+    ...others,
   };
 }
 
@@ -111,6 +119,32 @@ export class VersionStatements {
     }
   }
 
+  /**
+   * Arrays of whole subjects.
+   *
+   * @param name of a directory that nothing else uses meanwhile
+   * @throws Fault limit/exceeded — a subject does not fit into memory
+   */
+  async *bySubject(name: string, statements: AsyncIterable<readonly Statement[]>): AsyncGenerator<readonly Statement[]> {
+    const groups = this.#groups(name);
+    try {
+      for await (const some of statements) await groups.add(some);
+      for (let partition = 0; partition < groups.partitions; partition++) {
+        // A subject of several arrays has them for itself.
+        let whole: Statement[] = [];
+        for await (const some of groups.partition(partition)) {
+          const isSame = whole[0]?.subject === some[0]?.subject;
+          if (!isSame && whole.length > 0) yield whole;
+          whole = isSame ? [...whole, ...some] : [...some];
+          if (isSame && whole.reduce((sum, one) => sum + bytesOf(one), 0) > this.#request.memoryBudgetBytes) throw subjectTooLarge();
+        }
+        if (whole.length > 0) yield whole;
+      }
+    } finally {
+      await groups.remove();
+    }
+  }
+
   /** Lines of the graph of a version as the target has them. */
   async *lines(version: number): AsyncGenerator<string> {
     for await (const statements of this.graph(version)) yield textOf(statements);
@@ -145,7 +179,7 @@ export class VersionStatements {
 
   /** Changes that were found by a comparison. They are converted already. */
   async *tagged(lines: AsyncIterable<string>, tag: Tag): AsyncGenerator<readonly Statement[]> {
-    for await (const { statements } of readStatements(bytesOf(lines), { input: 'the target', skolem: undefined, takesTriples: true }))
+    for await (const { statements } of readStatements(encoded(lines), { input: 'the target', skolem: undefined, takesTriples: true }))
       yield tagged(statements, tag);
   }
 
@@ -225,7 +259,7 @@ export class VersionStatements {
     const { name } = dataset.description;
     const skolem = skolemiser(skolemBase, name);
     const options = { input: `dataset ${name}`, skolem, takesTriples: this.#conversion.triples !== 'none' };
-    for await (const { statements, rejected } of readStatements(bytesOf(lines), options)) {
+    for await (const { statements, rejected } of readStatements(encoded(lines), options)) {
       for (const one of rejected) reject(one);
       yield statements;
     }
@@ -249,7 +283,14 @@ const tooManyGraphs = (count: number): Fault =>
     hint: 'Give the write more memory',
   });
 
-const tagged = (statements: readonly Statement[], tag: Tag): readonly Statement[] => statements.map((one) => ({ ...one, line: tag }));
+export const subjectTooLarge = (): Fault =>
+  new Fault('limit/exceeded', 'A subject has more changes than the memory of a write holds, and the target takes them in one step', {
+    limit: 'THREAD_MEMORY_MB',
+    hint: 'Give the write more memory',
+  });
+
+export const tagged = (statements: readonly Statement[], tag: Tag): readonly Statement[] =>
+  statements.map((one) => ({ ...one, line: tag }));
 
 export function textOf(statements: readonly Statement[]): string {
   let text = '';
@@ -258,6 +299,6 @@ export function textOf(statements: readonly Statement[]): string {
   return text;
 }
 
-async function* bytesOf(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+async function* encoded(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   for await (const piece of lines) yield Buffer.from(piece, 'latin1');
 }

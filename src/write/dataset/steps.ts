@@ -30,7 +30,7 @@ export async function stepsFrom(positions: readonly StoredPosition[], dataset: W
   if (own === undefined) return { graph: versions[0], changes: versions.slice(1) };
   if (own.form !== form) {
     throw new Fault('request/conflict', `The target has the dataset ${name} in another form: ${own.form}. This write has ${form}`, {
-      hint: 'Give the same --graph and SKOLEM_BASE_IRI as before; or write it in the new form with --resync, which leaves what is in the old graph',
+      hint: 'Give the same --graph, --shared and SKOLEM_BASE_IRI as before; or write it in the new form with --resync, which leaves what is in the old graph',
     });
   }
   if (own.version > current)

@@ -62,5 +62,5 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 
-/** What a command is told. */
+/** The argument of a command. */
 export type ArgumentOf<N extends CommandName> = (typeof COMMANDS)[N] extends Command<infer A> ? A : never;

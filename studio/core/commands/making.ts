@@ -42,7 +42,7 @@ export function newEntity(document: StudioDocument, { input, level, key }: Entit
 }
 
 /**
- * The first entity of a level is what the level holds one of. Others are told by what they are made of: of rows of events, `cityId` makes a
+ * The first entity of a level is what the level holds one of. Others are named after what they are made of: of rows of events, `cityId` makes a
  * city.
  */
 function wordsOfEntity(document: StudioDocument, of: Input, level: Path, key: FieldRef | undefined): readonly string[] {

@@ -3,7 +3,7 @@ import type { StudioDocument } from '../document.ts';
 import { isRefusal, type Refusal } from '../rules/verdict.ts';
 import { always, type Command } from './command.ts';
 
-/** A command with what it is told. */
+/** A command with its argument. */
 export type Call = (document: StudioDocument) => StudioDocument | Refusal;
 
 export const call =
@@ -23,10 +23,10 @@ export function allOf(document: StudioDocument, calls: readonly Call[]): StudioD
 }
 
 /**
- * A command for what one gesture means, such as fields that are dragged together. It is told nothing more.
+ * A command for what one gesture means, such as fields that are dragged together. It takes no argument.
  *
  * @param label what the history calls it
- * @param said what is told when it is done
+ * @param said the message when it is done
  */
 export const together = (label: string, said: string, calls: readonly Call[]): Command<undefined> => ({
   name: 'together',

@@ -93,7 +93,7 @@ class Connecting {
     return this.#attributeOfOwner(left, ref);
   }
 
-  /** R4: a field is an attribute of the entity of its own parent object. */
+  /** R4: a field is an attribute of the entity of its parent object. */
   #attributeOfOwner(left: Side, ref: FieldRef): Connection | Refusal {
     const owner = ownerOf(this.#document, ref);
     if (owner === undefined) {

@@ -11,7 +11,7 @@ import { isRefusal } from '../rules/verdict.ts';
 
 type Renaming = (id: Id) => Id;
 
-/** @param found what was read, with ids of its own */
+/** @param found what was read, with new ids */
 export function matched(before: StudioDocument, found: StudioDocument): StudioDocument {
   const ids = idsOf(before, found);
   const back = new Map([...ids].map(([id, old]) => [old, id]));
@@ -141,7 +141,7 @@ function takenOver(old: Element, now: Element): Element {
   if (old.kind === 'input' && now.kind === 'input') {
     const { name, grouped, location } = old;
     const isHere = locationKey(location) === locationKey(now.location);
-    // A text does not tell an uploaded file from another address. What it has of a database is the newest.
+    // A text does not distinguish an uploaded file from another address. What it has of a database is the newest.
     return { ...now, grouped, ...(isHere && { name, ...(location.kind !== now.location.kind && { location }) }) };
   }
   if (old.kind === 'entity' && now.kind === 'entity' && old.parts.some((part) => now.parts.includes(part)))

@@ -5,7 +5,7 @@ import type { Holds } from '../elements/schema.ts';
 
 /** How the canvas shows a model. It is no part of the document: looking at a model does not change it. */
 export interface Shown {
-  /** Where the layout has put the blocks that nobody has moved. */
+  /** Where the layout has put the blocks that the user has not moved. */
   readonly points: ReadonlyMap<Id, { readonly x: number; readonly y: number }>;
   /** Inputs of which all fields are shown. */
   readonly all: ReadonlySet<Id>;

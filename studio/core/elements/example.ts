@@ -9,7 +9,7 @@ const LONGEST = 200;
 /**
  * The example of a term. Fields have their first sample, which need not be of one record. Templates of IRIs encode values as the engine does.
  *
- * @returns undefined: a field has no sample, or the value is made by a function, by hand, or anew for each record
+ * @returns undefined: a field has no sample, or the value is made by a function, by hand, or for each record again
  */
 export function exampleOf(schema: Schema, expression: Expression, termType: TermType): string | undefined {
   const sampled = (ref: FieldRef): string | undefined => sampledValue(schema, ref);

@@ -1,4 +1,4 @@
-/** Expressions as a person writes them: `order/{id}`, with fields by the shortest names that tell them apart. */
+/** Expressions as a person writes them: `order/{id}`, with fields by the shortest names that distinguish them. */
 
 import type { Expression, FieldRef, Format, Id, Input, Path, StudioDocument } from '../document.ts';
 import { pathKey } from '../levels.ts';

@@ -1,6 +1,6 @@
 /**
- * Undo and redo. One history for canvas and text: a step is what a command has changed, found by comparing documents, so that no command has
- * an inverse of its own.
+ * Undo and redo. One history for canvas and text: a step is what a command has changed, found by comparing documents, so that no command
+ * defines an inverse.
  */
 import type { Command } from '../commands/command.ts';
 import type { StudioDocument } from '../document.ts';

@@ -164,7 +164,7 @@ class MappingPrinter {
     if (join !== undefined) return [['objectMap', this.#joined(to, join, records.reference, other.reference)]];
     const parent = this.#nameOf(to.parts[0] as string);
     const isSame = records.input.id === other.input.id && samePath(records.iterator, other.iterator);
-    // A view has rows of its own, even if they are those of another one.
+    // Each view has separate rows, even if they equal those of another one.
     if (isSame && records.view === undefined && other.view === undefined)
       return [['objectMap', this.writer.blank([['parentTriplesMap', parent]])]];
     if (to.identifier.kind === 'fresh')

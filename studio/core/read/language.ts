@@ -1,4 +1,4 @@
-/** The language of a text, where nobody says which. */
+/** Recognises the language of a text. */
 import type { Dialect } from '../../../src/mapping/model/model.ts';
 import type { Language, StudioDocument } from '../document.ts';
 import { type Apart, apartIn } from './apart.ts';
@@ -15,7 +15,7 @@ export const languageOf = (isYarrrml: boolean, dialect: Dialect | undefined): La
 
 /** How the edited text of a document is read. */
 export interface Reading {
-  /** YARRRML stays that; the dialects of Turtle are told by the text. */
+  /** YARRRML stays that; the text shows which dialect of Turtle it is. */
   readonly language: 'yarrrml' | undefined;
   readonly apart: Apart;
 }

@@ -19,7 +19,7 @@ const MOST_MS = 3_000;
 const errorIn = ({ diagnostics }: ReadText): Diagnostic | undefined => diagnostics.find(({ severity }) => severity === 'error');
 const hasMaps = ({ document }: ReadText): boolean => [...document.records.values()].some(({ kind }) => kind === 'entity');
 
-/** Reads a text whose language it tells itself. `diagnostics` are those of the whole text. */
+/** Reads a text whose language it recognises. `diagnostics` are those of the whole text. */
 export async function readPartly(text: string, apart: Apart = []): Promise<ReadText> {
   const whole = await read(text, undefined, apart);
   if (errorIn(whole) === undefined) return whole;

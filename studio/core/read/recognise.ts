@@ -125,7 +125,7 @@ export class Recognition {
 
   #readPart(map: TriplesMap): Part | Undrawn {
     const { source, subject, baseIri, quotedOnly } = map;
-    if (baseIri !== undefined) return new Undrawn('a base of its own');
+    if (baseIri !== undefined) return new Undrawn('a separate base');
     if (isViewOfYarrrml(map)) return new Undrawn('a logical view of YARRRML');
     if (map.dialect !== this.#mapping.triplesMaps.find((one) => !isViewOfYarrrml(one))?.dialect) return new Undrawn('another dialect');
     const read = sourceOf(source);

@@ -96,7 +96,7 @@ export function sideOfValue(document: StudioDocument, value: Expression, name: s
   };
 }
 
-/** The side as an entity of its own: what an edge begins at that is drawn from a value field, or by an expert from an attribute. */
+/** The side as a separate entity: what an edge begins at that is drawn from a value field, or by an expert from an attribute. */
 export const asEntity = (side: Side): Side => ({ ...side, kind: 'entity', levels: [side.base], paths: [...side.paths, side.base] });
 
 /** One object alone, all objects, or neither since there is no list on the way. */

@@ -1,4 +1,4 @@
-/** Keys: fields whose values tell objects apart, and fields of other inputs that speak of them. */
+/** Keys: fields whose values distinguish objects, and fields of other inputs that speak of them. */
 import { keyLikeness, wordsOf as nameWords, speaksOf } from '../../../src/infer/names.ts';
 import type { Entity, FieldRef, Path, StudioDocument } from '../document.ts';
 import { levelWords } from '../elements/names.ts';

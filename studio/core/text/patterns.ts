@@ -144,7 +144,7 @@ function wayTo(name: string, fields: readonly Field[], prefix: string): readonly
 
 const isPlain = ({ on, joins }: LogicalView): boolean => joins.length === 0 && on.kind !== 'view';
 
-/** Subjects tell which records they are of, where they read fields. What a view has besides makes no difference. */
+/** Subjects show which records they are of, where they read fields. What a view has besides makes no difference. */
 function recordsOf({ source, subject }: TriplesMap): LogicalSource | LogicalView {
   const base = source.kind === 'view' && isPlain(source) ? (source.on as LogicalSource) : source;
   if (base.kind !== 'file' || subject.kind === 'star') return base;

@@ -1,5 +1,5 @@
 /** The page: who is there, then the start page or a model. */
-import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from 'react';
 import { type Drafts, openDrafts } from '../../client/drafts.ts';
 import { openService, type Trouble, troubleOf } from '../../client/service.ts';
 import { keepToken } from '../../client/token.ts';
@@ -10,10 +10,12 @@ import { ADDRESS, addressOf } from '../store/address.ts';
 import { useStore } from '../store/store.ts';
 import { type Visit, VisitContext } from '../store/visit.ts';
 import { Live } from './live.tsx';
-import { ModelPage } from './model-page.tsx';
 import { SignIn } from './sign-in.tsx';
 import { SigningAgain } from './signing-again.tsx';
 import { WORDS } from './words.ts';
+
+const DatasetsPage = lazy(() => import('../run/datasets/index.tsx'));
+const ModelPage = lazy(() => import('./model-page.tsx').then((one) => ({ default: one.ModelPage })));
 
 type Arrival =
   | { readonly kind: 'coming' }
@@ -52,7 +54,22 @@ function Stopped({ trouble: { kind, sentence, hint }, again }: { readonly troubl
 function Page(): ReactNode {
   const hash = useStore(ADDRESS, (state) => state);
   const address = addressOf(hash);
-  return address.kind === 'start' ? <StartPage /> : <ModelPage key={hash.replace('#/new/', '#/')} address={address} />;
+  switch (address.kind) {
+    case 'start':
+      return <StartPage />;
+    case 'datasets':
+      return (
+        <Suspense fallback={<p className="alone">{WORDS.loading}</p>}>
+          <DatasetsPage address={address} />
+        </Suspense>
+      );
+    case 'model':
+      return (
+        <Suspense fallback={<p className="alone">{WORDS.loading}</p>}>
+          <ModelPage key={hash.replace('#/new/', '#/')} address={address} />
+        </Suspense>
+      );
+  }
 }
 
 /** Asks the service who the user is. */

@@ -233,6 +233,7 @@ const actionsOf = (editor: Editor, showKeys: () => void): readonly Action[] => [
     run: () => focusRegionNamed(region),
   })),
   { label: WORDS.home, run: () => goTo({ kind: 'start' }) },
+  { label: WORDS.datasets, run: () => goTo({ kind: 'datasets' }) },
   { label: WORDS.keys, keys: '?', run: showKeys },
 ];
 
@@ -240,7 +241,7 @@ const actionsOf = (editor: Editor, showKeys: () => void): readonly Action[] => [
 const isTyping = ({ target }: KeyboardEvent): boolean =>
   target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable="true"]') !== null;
 
-/** Undo and redo, wherever the focus is but in a field that has an undo of its own. */
+/** Undo and redo, wherever the focus is but in a field that has its own undo. */
 function useEditorKeys(open: (which: 'palette' | 'keys') => void): void {
   const editor = useEditor();
   useEffect(() => {

@@ -1,8 +1,8 @@
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import '../store/page/scheme.ts';
-import '../parts/tokens.css';
-import '../parts/parts.css';
+import '../parts/styles/tokens.css';
+import '../parts/styles/parts.css';
 import './app.css';
 
 const root = document.getElementById('root');

@@ -1,4 +1,4 @@
-/** Save, Changes and Download, with what is asked when somebody else has saved, the mapping has errors, or the service is away. */
+/** Save, Changes and Download, with what is asked when another user has saved, the mapping has errors, or the service is away. */
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { SIGNED_IN } from '../../client/token.ts';
 import { Button } from '../parts/button.tsx';
@@ -43,7 +43,7 @@ export function SaveButtons({ address }: { readonly address: ModelAddress }): Re
   useSaveKey(reason === undefined ? save : undefined, reason);
   const trouble = result?.kind === 'trouble' ? result.trouble.kind : undefined;
   const isAway = trouble === 'away';
-  // The page asks for the token above what is open, whoever was refused.
+  // The page asks for the token above what is open, whichever request was refused.
   const isRefused = trouble === 'sign-in';
   useEffect(() => {
     if (!isAway) return;
@@ -155,7 +155,7 @@ interface ConflictProps extends Omit<OutcomeProps, 'result'> {
   readonly conflict: Extract<SaveResult, { kind: 'conflict' }>;
 }
 
-/** The second saver is told, sees what is different, and chooses. */
+/** The second saver sees what is different, and chooses. */
 function Conflict({ conflict: { mine, theirs }, address, save, onClose }: ConflictProps): ReactNode {
   const editor = useEditor();
   const { service, drafts } = useVisit();
@@ -170,7 +170,7 @@ function Conflict({ conflict: { mine, theirs }, address, save, onClose }: Confli
     await keepMine(editor, drafts);
     openAnew({ ...address, isNew: false });
   };
-  const who = theirs.by ?? words.somebody;
+  const who = theirs.by ?? words.unnamed;
   return (
     <Dialog
       title={words.conflictTitle}

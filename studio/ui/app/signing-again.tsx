@@ -1,4 +1,4 @@
-/** A token that ends while somebody works: it is asked for again, above what is open, which stays as it is. */
+/** A token that ends while the user works: it is asked for again, above what is open, which stays as it is. */
 import { type ReactNode, useEffect, useState } from 'react';
 import { SIGNED_IN, TOKEN_ENDED } from '../../client/token.ts';
 import { Dialog } from '../parts/dialog.tsx';

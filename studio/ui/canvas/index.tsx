@@ -114,7 +114,7 @@ function Canvas(): ReactNode {
         data-read-only={isReadOnly || undefined}
         aria-label={WORDS.label}
         aria-describedby={id}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the canvas is one stop of Tab, and has keys of its own
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the canvas is one stop of Tab, and has its own keys
         tabIndex={0}
         onKeyDown={(event) =>
           pressed(event, { editor, flow, scene, points: points ?? new Map(), layOut, toggleMap: () => setShowsMap(!showsMap), views })

@@ -25,7 +25,7 @@ export interface InputBlock {
 /** An edge of an entity as a row of it. */
 export interface EntityRow {
   readonly edge: Id;
-  /** The attribute that it leads to, which has no block of its own; undefined: there is a block that it leads to. */
+  /** The attribute that it leads to, which has no separate block; undefined: there is a block that it leads to. */
   readonly attribute: Id | undefined;
   /** Empty: the edge has none yet. */
   readonly predicate: string;
@@ -50,7 +50,7 @@ export interface EntityBlock {
   readonly edges: number;
 }
 
-/** An attribute with no entity, or with several, or with edges of its own. */
+/** An attribute with no entity, or with several, or with edges itself. */
 export interface AttributeBlock {
   readonly kind: 'attribute';
   readonly id: Id;

@@ -57,7 +57,7 @@ export const WORDS = {
   none: 'None.',
   loose: 'No entity has it yet',
   looseHint:
-    'The mapping leaves it out. Draw a line to it from the port of an entity, or select an entity and press C. A field goes to the entity of its own object by itself.',
+    'The mapping leaves it out. Draw a line to it from the port of an entity, or select an entity and press C. A field goes to the entity of its object by itself.',
   line: (predicate: string, target: string): string => `${predicate} → ${target}`,
   noPredicate: 'no predicate yet',
   connect: 'Connect …',

@@ -34,5 +34,5 @@ export const WORDS = {
   connectButton: 'Connect',
   chooseTarget: 'Choose what to connect it to.',
   makes: { entity: 'new entity', attribute: 'new attribute', edge: 'edge', join: 'join', value: 'value' },
-  canvas: 'nothing yet: an element of its own',
+  canvas: 'nothing yet: a separate element',
 } as const;

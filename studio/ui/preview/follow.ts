@@ -101,7 +101,7 @@ export function usePreview(
 
 const again = (editor: Editor): void => editor.setPreviewed({ turn: editor.get().previewed.turn + 1 });
 
-/** Its extension tells the language. */
+/** Its extension gives the language. */
 function fileName(name: string, { language }: StudioDocument): string {
   const isRight = language === 'yarrrml' ? hasYarrrmlEnding(name) : name.endsWith('.ttl');
   return isRight ? name : `${name}.${language === 'yarrrml' ? 'yml' : 'ttl'}`;

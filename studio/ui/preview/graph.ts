@@ -1,7 +1,7 @@
 /** Statements as nodes and links: literals and classes stand within their node. */
 import type { StudioPreviewStatement } from '../../../client/types.ts';
 import type { Arrangement } from '../parts/layout/layout.ts';
-import { RDF_TYPE, termsOf } from './terms.ts';
+import { RDF_TYPE, termsOf } from '../parts/statements/terms.ts';
 
 export interface GraphNode {
   /** The term, as N-Quads writes it. */

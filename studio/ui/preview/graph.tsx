@@ -5,8 +5,8 @@ import { Button } from '../parts/button.tsx';
 import { arrange } from '../parts/layout/arranging.ts';
 import type { Point } from '../parts/layout/layout.ts';
 import { DIRECTIONS, nearest } from '../parts/layout/nearest.ts';
+import type { Prefixes } from '../parts/statements/terms.ts';
 import { arrangementOf, type GraphNode, graphOf, heightOf, NODE_WIDTH, type PreviewGraph } from './graph.ts';
-import type { Prefixes } from './terms.ts';
 import { WORDS } from './words.ts';
 
 interface GraphProps {

@@ -11,10 +11,10 @@ import { useVisit } from '../store/visit.ts';
 import { type Previewed, usePreview } from './follow.ts';
 import { Lines } from './lines.tsx';
 import './preview.css';
+import { type Prefixes, prefixesOf } from '../parts/statements/terms.ts';
 import { Problems, problemsOf, warningsIn } from './problems.tsx';
 import { Records } from './records.tsx';
 import { StatementDetail } from './statement.tsx';
-import { type Prefixes, prefixesOf } from './terms.ts';
 import { turtleOf } from './turtle.ts';
 import { WORDS } from './words.ts';
 

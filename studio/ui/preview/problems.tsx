@@ -4,8 +4,8 @@ import type { StudioDocument } from '../../core/document.ts';
 import { nameOf } from '../../core/elements/names.ts';
 import { recordsOf } from '../../core/elements/records.ts';
 import { warningOf } from '../../core/rules/link.ts';
+import { fileOf } from '../parts/statements/records.tsx';
 import type { PreviewState } from './follow.ts';
-import { fileOf } from './statement.tsx';
 import { WORDS } from './words.ts';
 
 export interface Problem {
@@ -67,7 +67,7 @@ export function Problems({ problems }: { readonly problems: readonly Problem[] }
     <ul className="preview-problems">
       {problems.map(({ severity, place, message, hint }, i) => (
         // Two problems may say the same.
-        // biome-ignore lint/suspicious/noArrayIndexKey: the list is made anew each time
+        // biome-ignore lint/suspicious/noArrayIndexKey: the list is rebuilt each time
         <li key={i} className={severity}>
           <strong>{WORDS.severities[severity]}</strong>
           {place !== undefined && <span>{WORDS.at(place.line, place.column)}</span>}

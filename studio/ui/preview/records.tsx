@@ -3,9 +3,9 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { StudioPreviewMap, StudioRecords } from '../../../client/types.ts';
 import { saidOf, type Trouble, troubleOf } from '../../client/service.ts';
 import { Button } from '../parts/button.tsx';
+import { fileOf } from '../parts/statements/records.tsx';
 import { useVisit } from '../store/visit.ts';
 import type { Previewed } from './follow.ts';
-import { fileOf } from './statement.tsx';
 import { WORDS } from './words.ts';
 
 const SHOWN = 100;

@@ -1,8 +1,9 @@
 /** What makes a statement: the rule, the records, and the values that the rule reads of them. */
 import { type ReactNode, useEffect, useState } from 'react';
-import type { StudioPreviewStatement, StudioRecord, StudioStatement } from '../../../client/types.ts';
+import type { StudioPreviewStatement, StudioStatement } from '../../../client/types.ts';
 import { saidOf, type Trouble, troubleOf } from '../../client/service.ts';
 import { Button } from '../parts/button.tsx';
+import { StatementRecords } from '../parts/statements/records.tsx';
 import { useEscape } from '../store/page/escape.ts';
 import { useVisit } from '../store/visit.ts';
 import type { Previewed } from './follow.ts';
@@ -29,7 +30,7 @@ export function StatementDetail({ statement, previewed: { request, preview }, on
   const [maker] = statement.by;
   const map = maker === undefined ? undefined : preview.triplesMaps[maker.map];
   return (
-    <section className="preview-detail" aria-label={statement.text}>
+    <section className="statement-detail" aria-label={statement.text}>
       <Button kind="quiet" icon="close" label={WORDS.close} onClick={onClose} />
       <code>{statement.text}</code>
       {map !== undefined && <p>{WORDS.madeBy(map.name, map.line)}</p>}
@@ -42,44 +43,9 @@ export function StatementDetail({ statement, previewed: { request, preview }, on
       ) : (
         <>
           <p>{WORDS.count(found.count)}</p>
-          <ul>
-            {found.rows.map(({ record, parent }) => (
-              <li key={JSON.stringify([record.places, parent?.places])}>
-                <RecordText record={record} />
-                {parent !== undefined && (
-                  <>
-                    <p>{WORDS.parent}</p>
-                    <RecordText record={parent} />
-                  </>
-                )}
-              </li>
-            ))}
-          </ul>
+          <StatementRecords rows={found.rows} />
         </>
       )}
     </section>
-  );
-}
-
-export const fileOf = (input: string | undefined): string | undefined => input?.slice(input.lastIndexOf('/') + 1);
-
-function RecordText({ record: { places, values } }: { readonly record: StudioRecord }): ReactNode {
-  return (
-    <>
-      <p>
-        {places
-          .filter(({ record }) => record !== undefined)
-          .map(({ record, input }) => WORDS.record(record as number, fileOf(input)))
-          .join(', ')}
-      </p>
-      <dl>
-        {values.map(({ name, values: texts }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{texts.length === 0 ? '∅' : texts.join(', ')}</dd>
-          </div>
-        ))}
-      </dl>
-    </>
   );
 }

@@ -1,6 +1,6 @@
 /** Statements as Turtle, or as TriG where there are named graphs: one statement on a line. */
 import type { StudioPreviewStatement } from '../../../client/types.ts';
-import { type Prefixes, RDF_TYPE, type StatementTerms, termsOf } from './terms.ts';
+import { type Prefixes, RDF_TYPE, type StatementTerms, termsOf } from '../parts/statements/terms.ts';
 
 export interface Line {
   readonly text: string;

@@ -37,7 +37,7 @@ export function runsOf(
   }
 }
 
-/** Looks at a run until it has ended, or nobody looks at it any more. @param started the view of its start, if it is known */
+/** Looks at a run until it has ended, or the view is closed. @param started the view of its start, if it is known */
 export function useRun(client: QuadmillClient, { service, id }: RunPlace, started?: RunView): Followed {
   const [followed, setFollowed] = useState<Followed>({ view: started, trouble: undefined });
   useEffect(() => {

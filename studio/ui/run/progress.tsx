@@ -1,5 +1,5 @@
 /** A run that goes on or has ended: progress, cancel, report, failure. */
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { RunView } from '../../../client/types.ts';
 import { type Trouble, troubleOf } from '../../client/service.ts';
 import { Button } from '../parts/button.tsx';
@@ -18,16 +18,22 @@ interface RunProgressProps {
   /** Bytes of all inputs, where they are known. */
   readonly ofBytes?: number | undefined;
   readonly after?: AfterRun | undefined;
+  /** Called when the run has completed. */
+  readonly onCompleted?: (() => void) | undefined;
 }
 
-export function RunProgress({ place, started, ofBytes, after }: RunProgressProps): ReactNode {
+export function RunProgress({ place, started, ofBytes, after, onCompleted }: RunProgressProps): ReactNode {
   const { service, user } = useVisit();
   const { view, trouble } = useRun(service, place, started);
   const [cancelled, setCancelled] = useState<'asked' | Trouble | undefined>(undefined);
   const state = view?.state;
+  const completed = useRef(onCompleted);
+  completed.current = onCompleted;
   useEffect(() => {
     if (state !== undefined) announce(WORDS.states[state]);
-    if (state === 'completed') runCompleted();
+    if (state !== 'completed') return;
+    runCompleted();
+    completed.current?.();
   }, [state]);
   const cancel = (): void => {
     setCancelled('asked');

@@ -1,14 +1,15 @@
 /** What a run came to. */
 import type { ReactNode } from 'react';
 import type { FailureMessage, RunView, SuccessReport, WriterReport } from '../../../client/types.ts';
+import { hashOf } from '../store/address.ts';
 import { DownloadOutput } from './download.tsx';
 import type { RunPlace } from './follow.ts';
 import { WORDS } from './words.ts';
 
 type Outcome = NonNullable<RunView['outcome']>;
 
-/** What can be done with the files of statements that a run has made. */
-export type AfterRun = (files: readonly string[]) => ReactNode;
+/** What can be done with what a run has made. */
+export type AfterRun = (report: SuccessReport) => ReactNode;
 
 interface ReportProps {
   readonly place: RunPlace;
@@ -49,8 +50,9 @@ function Made({ place, report, after }: MadeProps): ReactNode {
         {WORDS.counts(records, quads)} {WORDS.took(processingTime)}
       </p>
       {rejectedRecords > 0 && <p className="trouble">{WORDS.rejected(rejectedRecords)}</p>}
-      <h4>{WORDS.outputs}</h4>
-      {files.length === 0 ? <p>{WORDS.noOutput}</p> : null}
+      <VersionMade report={report} />
+      {(report.dataset === undefined || files.length > 0) && <h4>{report.dataset === undefined ? WORDS.outputs : WORDS.version.files}</h4>}
+      {files.length === 0 && report.dataset === undefined && <p>{WORDS.noOutput}</p>}
       <ul className="run-outputs">
         {files.map((file, i) => (
           <li key={file}>
@@ -64,15 +66,38 @@ function Made({ place, report, after }: MadeProps): ReactNode {
           </li>
         ))}
       </ul>
-      {outputFileLocations.length > 0 && after?.(outputFileLocations)}
+      {(outputFileLocations.length > 0 || report.dataset !== undefined) && after?.(report)}
     </>
+  );
+}
+
+/** What the run has changed in its dataset. */
+function VersionMade({
+  report: { dataset, version = 0, previousVersion = 0, added = 0, removed = 0 },
+}: Pick<MadeProps, 'report'>): ReactNode {
+  if (dataset === undefined) return null;
+  if (version === previousVersion) {
+    return (
+      <p>
+        {WORDS.version.same(dataset, version)} <a href={hashOf({ kind: 'datasets', name: dataset })}>{WORDS.version.all}</a>
+      </p>
+    );
+  }
+  return (
+    <p>
+      {WORDS.version.made(dataset, version, added, removed)}{' '}
+      <a href={hashOf({ kind: 'datasets', name: dataset, version })}>{WORDS.version.see}</a>
+    </p>
   );
 }
 
 const Written = ({ report }: { readonly report: WriterReport }): ReactNode => (
   <>
     <p>
-      {WORDS.write.written(report.quadsWritten, report.target, report.mode)} {WORDS.took(report.processingTime)}
+      {report.dataset === undefined
+        ? WORDS.write.written(report.quadsWritten, report.target, report.mode)
+        : WORDS.version.written(report.dataset, report.version ?? 0, report.quadsWritten)}{' '}
+      {WORDS.took(report.processingTime)}
     </p>
     {report.rejectedRecords > 0 && (
       <>

@@ -1,4 +1,6 @@
 /** Sentences of running a model and writing what it gave. */
+import { DATASET_NAME_SAYS } from '../../../src/core/text.ts';
+
 export const WORDS = {
   run: 'Run',
   keys: 'Ctrl+Shift+Enter',
@@ -51,6 +53,19 @@ export const WORDS = {
   openOutput: 'Open output',
   download: 'Download',
   downloadOf: (file: string): string => `Download ${file}`,
+  version: {
+    name: 'Dataset',
+    hint: 'With a name, the service keeps the graph, and each run adds a version of what has changed.',
+    wrong: `A name has ${DATASET_NAME_SAYS}.`,
+    made: (dataset: string, version: number, added: number, removed: number): string =>
+      `${dataset}: version ${version}, ${count(added)} ${added === 1 ? 'statement' : 'statements'} added, ${count(removed)} removed.`,
+    same: (dataset: string, version: number): string => `${dataset}: nothing has changed since version ${version}.`,
+    see: 'See what has changed',
+    all: 'See its versions',
+    files: 'Files of the version',
+    written: (dataset: string, version: number, statements: number): string =>
+      `The store has version ${version} of ${dataset}: ${count(statements)} ${statements === 1 ? 'statement was' : 'statements were'} added or removed`,
+  },
   place: {
     mapping: 'Mapping',
     input: 'Input',

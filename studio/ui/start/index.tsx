@@ -55,6 +55,9 @@ export default function StartPage(): ReactNode {
     <div className="start">
       <header>
         <h1>{WORDS.product}</h1>
+        <a className="button quiet" href={hashOf({ kind: 'datasets' })}>
+          {WORDS.datasets}
+        </a>
         <span className="muted">{user.actor === 'anonymous' ? user.role : `${user.actor} · ${user.role}`}</span>
         <Button kind="quiet" icon="moon" label={WORDS.schemes[scheme]} onClick={() => chooseScheme(nextScheme(scheme))} />
         {user.actor !== 'anonymous' && (

@@ -1,4 +1,4 @@
-/** Ways to a model that the service does not have yet: drawn anew, or read from a file of this computer. */
+/** Ways to a model that the service does not have yet: drawn from the beginning, or read from a file of this computer. */
 import type { StudioMappingEntry, StudioUser } from '../../../client/types.ts';
 import { hasYarrrmlEnding } from '../../../src/mapping/model/language.ts';
 import { type DraftHead, type Drafts, draftId, type ModelOrigin } from '../../client/drafts.ts';

@@ -6,6 +6,7 @@ export const WORDS = {
   guided: 'Guided example',
   guidedModel: 'example',
   models: 'Models',
+  datasets: 'Datasets',
   drafts: 'In this browser, not saved',
   find: 'Find a model',
   none: 'No model yet',

@@ -22,7 +22,7 @@ export function writtenIri(document: StudioDocument, written: string): string | 
   const namespace = prefix === undefined ? undefined : prefixesOf(document).get(prefix);
   const iri = namespace === undefined ? text : `${namespace}${local}`;
   if (text === '') return undefined;
-  // A prefix that nobody has declared is a slip, unless it is a scheme that names begin with.
+  // An undeclared prefix is a slip, unless it is a scheme that names begin with.
   if (prefix !== undefined && namespace === undefined && !SCHEMES.has(prefix.toLowerCase())) return undefined;
   if (isAbsoluteIri(iri)) return iri;
   const named = `${iriBase(document.base)}${encodeURIComponent(text.replace(/\s+/g, '_'))}`;
@@ -32,7 +32,7 @@ export function writtenIri(document: StudioDocument, written: string): string | 
 /** `https://schema.org/name` → `schema:name`, where a prefix fits; the longest one wins. Below the base of the model: the name alone. */
 export const shortIri = (document: StudioDocument, iri: string): string => shortIrisOf(document)(iri);
 
-/** As `shortIri`; where no prefix fits, the end of it, which tells it from others: `…/onto#name`. */
+/** As `shortIri`; where no prefix fits, the end of it, which distinguishes it from others: `…/onto#name`. */
 export const briefIri = (document: StudioDocument, iri: string): string => endOfIri(shortIri(document, iri), 1);
 
 /** The last segments of an IRI with `//`; other texts stay. */

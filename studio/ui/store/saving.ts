@@ -1,4 +1,4 @@
-/** Saving a model against the version that its editor has seen: nobody's work is overwritten unseen. */
+/** Saving a model against the version that its editor has seen: no work is overwritten unseen. */
 import type { QuadmillClient } from '../../../client/client.ts';
 import { ProblemError } from '../../../client/http.ts';
 import type { Diagnostic, StudioMapping } from '../../../client/types.ts';
@@ -11,7 +11,7 @@ import { sentenceOfTyped } from './typing/typing.ts';
 
 export type SaveResult =
   | { readonly kind: 'saved' }
-  /** Somebody has saved another version meanwhile. */
+  /** Another version was saved meanwhile. */
   | { readonly kind: 'conflict'; readonly mine: string; readonly theirs: Pick<StudioMapping, 'text' | 'side' | 'etag' | 'by' | 'at'> }
   /** The mapping has errors, or its language cannot say what was drawn. */
   | { readonly kind: 'invalid'; readonly sentences: readonly string[] }
@@ -22,7 +22,7 @@ const NOTHING = 'There is no entity yet, so the mapping would be empty. Draw one
 /** What an editor has sent without hearing whether it was saved: one of them may have been. */
 const unanswered = new WeakMap<Editor, readonly Pick<StudioMapping, 'text' | 'side'>[]>();
 
-/** @param over the version of somebody else that is replaced, after its difference was shown */
+/** @param over the version of another user that is replaced, after its difference was shown */
 export async function saveModel(editor: Editor, client: QuadmillClient, over?: string): Promise<SaveResult> {
   const { studio } = client;
   await editor.settle();
@@ -101,7 +101,7 @@ async function conflictWith(mine: string, asked: Promise<StudioMapping>): Promis
 
 function troubled(error: unknown): SaveResult {
   const trouble = troubleOf(error);
-  // Nobody gives a save up.
+  // A save is not given up.
   return { kind: 'trouble', trouble: trouble ?? { kind: 'away', sentence: 'The request was given up.' } };
 }
 
@@ -125,7 +125,7 @@ export function downloadBlob(name: string, blob: Blob): void {
 
 const MOST_COPIES = 100;
 
-/** Saves under a name that is free, beside the version of somebody else. @returns the name; or why not */
+/** Saves under a name that is free, beside the version of another user. @returns the name; or why not */
 export async function saveCopy(
   editor: Editor,
   { studio }: QuadmillClient,

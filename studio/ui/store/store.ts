@@ -1,4 +1,4 @@
-/** A value that changes, and whoever looks at it. Views use it by `useStore`, which renders again only when what they select is another value. */
+/** A value that changes, and its observers. Views use it by `useStore`, which renders again only when what they select is another value. */
 import { useRef, useSyncExternalStore } from 'react';
 
 export interface Store<S> {

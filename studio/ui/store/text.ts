@@ -44,7 +44,7 @@ export function mappingText(document: StudioDocument, kept: 'drawn' | 'text'): P
 }
 
 /**
- * The mapping in another language, as a text of its own: comments and what the canvas does not draw go along.
+ * The mapping in another language, as a separate text: comments and what the canvas does not draw go along.
  *
  * @returns as `mappingText` @throws Error — what it needs cannot be loaded
  */

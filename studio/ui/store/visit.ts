@@ -14,7 +14,7 @@ export interface Visit {
 
 export const VisitContext = createContext<Visit | undefined>(undefined);
 
-/** @throws Error — nobody has signed in above the view */
+/** @throws Error — no view above has signed in */
 export function useVisit(): Visit {
   const visit = useContext(VisitContext);
   if (visit === undefined) throw new Error('this view needs a visit above it');

@@ -22,7 +22,7 @@ test.each<[string, Readonly<Record<string, string>>, readonly CrossSiteCheck[]]>
   ['another port', { origin: 'https://mill.example:9090' }, [READS, CHANGES, QUERIES, CHANGES_BY_TOKEN]],
   ['an origin that is not told', { origin: 'null' }, [READS, CHANGES, QUERIES, CHANGES_BY_TOKEN]],
   ['an image in a page of another site', { referer: 'https://evil.example/page' }, [CHANGES, CHANGES_BY_TOKEN]],
-  ['an image in a page of its own', { referer: 'https://mill.example:8080/queues/' }, []],
+  ['an image in a page of the service', { referer: 'https://mill.example:8080/queues/' }, []],
   ['a browser that tells nothing', BROWSER, [CHANGES]],
   ['its own page over plain HTTP', { ...BROWSER, origin: 'http://mill.example:8080' }, []],
   ['a link in its own page over plain HTTP', { ...BROWSER, referer: 'http://mill.example:8080/queues/' }, []],

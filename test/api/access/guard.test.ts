@@ -122,6 +122,7 @@ describe('without tokens', () => {
     '/datasets/{name}/ldes',
     '/datasets/{name}/ldes/{part}/{page}',
     '/datasets/{name}/versions/{version}',
+    '/datasets/{name}/versions/{version}/changes',
     '/health/live',
     '/health/ready',
     '/license',

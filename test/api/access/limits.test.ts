@@ -122,7 +122,7 @@ describe('the guard', () => {
     expect([await ask('1.1.1.1', 'right-1'), await ask('2.2.2.2', 'right-2'), await ask('1.1.1.1')]).toEqual(['ann', 'bob', '401']);
   });
 
-  test('locks the address behind a trusted proxy, and believes nobody else', async () => {
+  test('locks the address behind a trusted proxy, and believes no other sender', async () => {
     const ask = guardOf({ WRONG_TOKENS_PER_MINUTE: 1, TRUSTED_PROXIES: ['10.0.0.1'] });
     const from = (address: string) => ({ 'x-forwarded-for': address });
     expect(await ask('10.0.0.1', 'a', from('1.1.1.1'))).toBe('401');

@@ -134,9 +134,9 @@ describe('a token', () => {
       async () => (await tokenOf()).replace(/^[^.]+/, Buffer.from('{"alg":"RS256","kid":"one","crit":["x"],"x":1}').toString('base64url')),
       /algorithm|well-formed/,
     ],
-    ['what is no token', async () => 'abc', /none that this service knows/],
+    ['what is no token', async () => 'abc', /this service does not know it/],
     ['parts that are no JSON', async () => 'abc.def.ghi', /well-formed/],
-    ['a very long one', async () => `${'a'.repeat(20_000)}.b.c`, /none that this service knows/],
+    ['a very long one', async () => `${'a'.repeat(20_000)}.b.c`, /this service does not know it/],
   ])('with %s is not valid', async (_, make, reason) => {
     const token = await make();
     const answer = await verifierOf().verify(token);
@@ -162,7 +162,7 @@ describe('keys', () => {
     expect(await verifier.verify(await tokenOf())).toHaveProperty('invalid');
   });
 
-  test('that nobody has are not asked for without end', async () => {
+  test('that no issuer has are not asked for without end', async () => {
     const verifier = verifierOf();
     for (let i = 0; i < 30; i++)
       expect(await verifier.verify(await tokenOf({}, stranger, { kid: `made up ${i}` }))).toHaveProperty('invalid');

@@ -97,7 +97,7 @@ test('a database that is not there', async () => {
   await expect(client.sqlTransformer.query(database, 'SELECT 1')).rejects.toMatchObject({ status: 400 });
 });
 
-test('without the token nothing is told', async () => {
+test('without the token nothing is answered', async () => {
   await expect(new QuadmillClient(service.url).graphWriter.config()).rejects.toMatchObject({ name: 'ProblemError', status: 401 });
 });
 

@@ -65,6 +65,16 @@ async function callAll(client: QuadmillClient): Promise<void> {
   await client.datasets.list();
   await client.datasets.get('a b.ttl', { limit: 3 });
   await client.datasets.version('a b.ttl', 3);
+  await client.datasets.changesPage('a b.ttl', 3, {
+    which: 'removed',
+    offset: 2,
+    limit: 2,
+    subject: 'a',
+    blankNodes: 'keep',
+    target: 't.nq',
+  });
+  await client.datasets.findStatement('a b.ttl', { statement: '<s:a> <p:b> <o:c> .' });
+  await client.datasets.position('a b.ttl');
   await client.datasets.changes('a b.ttl', 2, { format: 'nquads', which: 'removed', blankNodes: 'keep', target: 't.nq' });
   await client.datasets.graph('a b.ttl', { version: 3, blankNodes: 'skolem', target: 't.nq' });
   await client.studio.me();

@@ -1,4 +1,4 @@
-/** `xml-nested…`: elements stand on lines of their own, in a known order. Ids occur once, and so do the tags of an order. */
+/** `xml-nested…`: elements stand on separate lines, in a known order. Ids occur once, and so do the tags of an order. */
 import { EX, eachLine, encoded, end, escaped, TYPE, write, XSD } from './bound.ts';
 
 const REFERENCES: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&amp;': '&' };

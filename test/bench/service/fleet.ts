@@ -1,5 +1,5 @@
 /**
- * One large CSV file, by one worker process and by two, through the API of a fleet on a Redis of its own.
+ * One large CSV file, by one worker process and by two, through the API of a fleet on a dedicated Redis.
  *
  * The workers map one run or slice at a time. One worker maps the file in one piece, one cuts it for itself, two share it.
  */
@@ -23,7 +23,7 @@ const map = (subject: string, rules: string): string => `@prefix rml: <http://w3
   rml:subjectMap [ rml:template "http://example.com/${subject}" ; rml:class ex:Thing ] ${rules} .\n`;
 const rule = (name: string): string => `; rml:predicateObjectMap [ rml:predicate ex:${name} ; rml:objectMap [ rml:reference "${name}" ] ]`;
 
-/** By name of the workload: every row is read and mapped, and few of them say something new; or each row has a subject of its own. */
+/** By name of the workload: every row is read and mapped, and few of them say something new; or each row has another subject. */
 export const FLEET_MAPPINGS = {
   fleet: map('city/{city}', ['country', 'active'].map(rule).join(' ')),
   'fleet-keyed': map('person/{id}', ''),
@@ -155,7 +155,7 @@ function cpuSecondsOf(processes: readonly ServiceProcess[]): number {
   }, 0);
 }
 
-/** The rows of flat-1m ten times, with identifiers of their own: a gigabyte. */
+/** The rows of flat-1m ten times, with other identifiers each: a gigabyte. */
 async function makeLarge(data: string): Promise<string> {
   const directory = join(data, 'flat-10m');
   const file = join(directory, 'data.csv');

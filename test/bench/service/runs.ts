@@ -1,5 +1,5 @@
 /**
- * Many tiny runs through the API of a fleet on a Redis of its own, or of one process with the embedded queue: runs a second, the wait of each
+ * Many tiny runs through the API of a fleet on a dedicated Redis, or of one process with the embedded queue: runs a second, the wait of each
  * caller, memory and CPU time.
  *
  * The load generator is this process, on the same cores: what it costs is part of the result, and told.
@@ -130,7 +130,7 @@ interface Posted {
   readonly wrong: readonly string[];
 }
 
-/** Posts so many requests, each with a key of its own, by connections that stay open. */
+/** Posts so many requests, each with its own key, by connections that stay open. */
 function poster(url: string, body: string): (count: number, series: string) => Promise<Posted> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const post = (key: string): Promise<string | undefined> =>

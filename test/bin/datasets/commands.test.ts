@@ -28,7 +28,7 @@ function quadmill(...args: readonly string[]): { readonly status: number | null;
   return { status, out: stdout, err: stderr };
 }
 
-describe('a wrong input is told', () => {
+describe('a wrong input is reported', () => {
   test.each([
     [['run', 'm.ttl', '--dataset', 'd', '--limit', '1'], 2, 'leave out --limit'],
     [['run', 'm.ttl', '--dataset', 'd', '--watch'], 2, 'leave out --dataset'],
@@ -68,6 +68,17 @@ describe('a wrong input is told', () => {
     expect(quadmill('run', 'm.ttl', '--dataset', 'd')).toMatchObject({ status: 1, err: expect.stringContaining('000001.json is damaged') });
   });
 
+  test('a first run that fails leaves nothing, and a directory that was there is left', () => {
+    write('id,name\n1,"a\n');
+    expect(quadmill('run', 'm.ttl', '--dataset', 'd').status).toBe(1);
+    expect(existsSync(join(directory, 'd'))).toBe(false);
+    mkdirSync(join(directory, 'there'));
+    expect(quadmill('run', 'none.ttl', '--dataset', 'there').status).toBe(2);
+    expect(readdirSync(join(directory, 'there')).filter((name) => name !== 'state')).toEqual([]);
+    write('id,name\n1,a\n');
+    expect(quadmill('run', 'm.ttl', '--dataset', 'there').err).toContain('dataset there: version 1, 1 statements added');
+  });
+
   test('a failed run makes no version', () => {
     quadmill('run', 'm.ttl', '--dataset', 'd');
     write('id,name\n1,"a\n');
@@ -91,7 +102,7 @@ test('a first run without statements makes version 1', () => {
   expect(quadmill('run', 'm.ttl', '--dataset', 'd').err).toContain('version 2, 1 statements added, 0 removed');
 });
 
-test('a state that is lost or of another version is made anew', () => {
+test('a state that is lost or of another version is rebuilt', () => {
   quadmill('run', 'm.ttl', '--dataset', 'd');
   write('id,name\n1,a\n2,c\n3,d\n');
   rmSync(join(directory, 'd', 'state'), { recursive: true });

@@ -4,7 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { writeSqlite } from '../../servers/databases/sqlite.ts';
 import { PROJECT_ROOT } from '../../support/project-root.ts';
+import { blocksOf } from './blocks.ts';
 
 const COMMAND = join(PROJECT_ROOT, 'bin', 'quadmill.js');
 
@@ -14,17 +16,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-const page = readFileSync(join(PROJECT_ROOT, 'docs', 'datasets.md'), 'utf8');
-const blocks = [...page.matchAll(/^```(\S+)(?: (\S+))?\n(.*?)^```$/gms)].map(([, language = '', name, text = '']) => ({
-  language,
-  name,
-  text,
-}));
+const blocks = blocksOf('datasets.md');
 
-test('the commands of the page print what it says', () => {
+test('the commands of the page print what it says', async () => {
   let printed = '';
   for (const { language, name, text } of blocks) {
-    if (name !== undefined) writeFileSync(join(directory, name), text);
+    if (name !== undefined && language === 'sql') await writeSqlite(join(directory, name), text);
+    else if (name !== undefined) writeFileSync(join(directory, name), text);
     else if (language === 'sh') {
       printed = '';
       for (const line of text.trim().split('\n')) {

@@ -84,7 +84,7 @@ describe('an input that cannot be had ends the run with a fault that names it:',
     await expectFault({ 'mapping.ttl': CSV }, code, {}, [`${address}/${path.replace('secret', '******')}`, words], `${address}/${path}`);
   });
 
-  test('a port where nobody listens', async () => {
+  test('a port without a listener', async () => {
     const url = `http://127.0.0.1:${await freePort()}/people.csv`;
     await expectFault({ 'mapping.ttl': CSV }, 'source/unreadable', { input: url }, [url, 'connection refused'], url);
   });
@@ -128,7 +128,7 @@ describe('what only looks odd works:', () => {
   ])('a text of 16 MB in %s', async (_, files) => {
     const { told, output } = await attempt(files());
     expect(told).toBe('');
-    // not toBe: a difference of 16 MB helps nobody
+    // not toBe: a difference of 16 MB is not readable
     expect(output === statement('1', LONG)).toBe(true);
   });
 
@@ -237,7 +237,7 @@ describe('the program', () => {
   });
 
   const permissions = when(permissionsMissing);
-  permissions('cannot write to a directory of somebody else', async () => {
+  permissions('cannot write to a directory of another user', async () => {
     await withFiles({ ...PEOPLE, 'tmp/.keep': '' }, async (directory) => {
       await mkdir(join(directory, 'closed'), { mode: 0o555 });
       const { code, err } = await startQuadmill(directory, ['run', 'mapping.ttl', '-o', 'closed/out.nq'], plainUser).ended;
@@ -245,7 +245,7 @@ describe('the program', () => {
     });
   });
 
-  permissions('cannot read a file of somebody else', async () => {
+  permissions('cannot read a file of another user', async () => {
     await withFiles({ ...PEOPLE, 'tmp/.keep': '' }, async (directory) => {
       await chmod(join(directory, 'people.csv'), 0);
       const { code, err } = await startQuadmill(directory, ['run', 'mapping.ttl'], plainUser).ended;

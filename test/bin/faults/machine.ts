@@ -14,10 +14,10 @@ export const plainUser: User | undefined = isRoot ? idsOf('nobody') : undefined;
 export const permissionsMissing: string | undefined = !isRoot
   ? undefined
   : plainUser === undefined
-    ? 'root may do everything, and there is no user nobody'
+    ? 'root may do everything, and there is no user `nobody`'
     : spawnSync(process.execPath, [resolve('bin/quadmill.js'), '--version'], plainUser).status === 0
       ? undefined
-      : 'root may do everything, and the user nobody may not run the program where it lies';
+      : 'root may do everything, and the user `nobody` may not run the program where it lies';
 
 /** Why a small disk is not possible; undefined: it is. */
 export const smallDiskMissing: string | undefined = probeMount();

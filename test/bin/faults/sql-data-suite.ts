@@ -49,11 +49,11 @@ function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
   };
 
   const output = async (name = 'out/graph.nq'): Promise<string> => readFile(join(room.path, name), 'utf8');
-  /** A second triples map with a name of its own. */
+  /** A second triples map with another name. */
   const also = (mapping: string): string => mapping.replace('<#Map>', '<#Other>').split('\n').slice(1).join('\n');
   const input = (): string => `input ${database.jdbcUrl}`;
 
-  testOver('postgresql', 'bytes that are not UTF-8 are told by row and column, and the advice helps', async () => {
+  testOver('postgresql', 'bytes that are not UTF-8 are reported by row and column, and the advice helps', async () => {
     const url = database.jdbcUrl.replace('shop', 'bytes');
     await database.execute("CREATE DATABASE bytes ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
     await database.execute('CREATE TABLE note (id integer, name text)', 'bytes');
@@ -98,7 +98,7 @@ function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
       await database.execute("INSERT INTO person VALUES (1, 'Ann', 7)");
     });
 
-    test('between two runs is told with those that there are', async () => {
+    test('between two runs is reported with those that there are', async () => {
       await room.write(mappingOf(table('person'), ['age']));
       expect((await service.run()).body).toMatchObject({ quads: 1 });
       await room.empty();
@@ -174,15 +174,15 @@ function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
   });
 
   test('zero rows give an empty file, and a warning why', async () => {
-    await database.execute('CREATE TABLE nobody (id integer PRIMARY KEY, name varchar(20))');
-    await room.write(mappingOf(table('nobody')) + also(mappingOf(query('SELECT id, name FROM nobody'))));
+    await database.execute('CREATE TABLE absent (id integer PRIMARY KEY, name varchar(20))');
+    await room.write(mappingOf(table('absent')) + also(mappingOf(query('SELECT id, name FROM absent'))));
     const { code, err } = await runCommand(room, database.jdbcUrl);
     expect([code, await output(), err.split('\n')]).toEqual([
       0,
       '',
       [
-        'mappings/mapping.ttl:3:1: Map gave no statement: table nobody has no rows',
-        'mappings/mapping.ttl:7:1: Other gave no statement: query SELECT id, name FROM nobody has no rows',
+        'mappings/mapping.ttl:3:1: Map gave no statement: table absent has no rows',
+        'mappings/mapping.ttl:7:1: Other gave no statement: query SELECT id, name FROM absent has no rows',
         '',
       ],
     ]);

@@ -94,7 +94,7 @@ const WRONG: readonly (readonly [name: string, wrong: (database: Faulty, otherPo
     ({ jdbcUrl, product }) => ({
       url: jdbcUrl.replace(product, 'db2'),
       message:
-        'There is no driver for jdbc:db2: here; those that work are jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlserver:, jdbc:oracle:, jdbc:sqlite: and jdbc:duckdb:',
+        'jdbc:db2: is not supported; supported are jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlserver:, jdbc:oracle:, jdbc:sqlite: and jdbc:duckdb:',
       placed: true,
     }),
   ],

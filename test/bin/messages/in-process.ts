@@ -1,4 +1,4 @@
-/** The command line within this process: as a test sees it, and faster than a process of its own. */
+/** The command line within this process: as a test sees it, and faster than a separate process. */
 import { jest } from '@jest/globals';
 import { main } from '../../../bin/main.ts';
 

@@ -1,6 +1,6 @@
 /**
  * What a user reads about a wrong mapping, input or value, word by word. `UPDATE_GOLDEN=1` rewrites the files of cases; read the difference
- * as somebody who has to act on it: is there a place, the value, and what to do?
+ * as a user who has to act on it: is there a place, the value, and what to do?
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

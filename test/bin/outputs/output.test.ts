@@ -87,8 +87,8 @@ describe('the ending of an output', () => {
     ['graph.nq.zst', [], '.zst is not written', '.gz, .zip'],
     ['graph.nq.bz2', ['-f', 'nquads'], '.bz2 is not written', '.gz, .zip'],
     ['graph.nq.XZ', ['-f', 'nquads'], '.XZ is not written', '.tar.xz'],
-    ['s3://bucket/graph.nq', [], 'no file of this machine', 'OUTPUT_DIR_URL'],
-    ['https://example.com/graph.nq', [], 'no file of this machine', 'OUTPUT_DIR_URL'],
+    ['s3://bucket/graph.nq', [], 'not a local file', 'OUTPUT_DIR_URL'],
+    ['https://example.com/graph.nq', [], 'not a local file', 'OUTPUT_DIR_URL'],
   ])('is refused: %s %j', async (name, more, ...words) => {
     const { code, err, names } = await run(name, ...more);
     expect(code).toBe(2);

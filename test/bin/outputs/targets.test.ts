@@ -126,7 +126,7 @@ describe('a run with logical targets', () => {
     ['an input', `<a> ${FILE('people.csv')}`, '<a>', ['-i', 'people.csv'], 'would replace people.csv, which the run reads'],
     ['the mapping', `<a> ${FILE('maps/mapping.ttl')}`, '<a>', [], 'would replace maps/mapping.ttl, which the run reads'],
     ['one file twice', `<a> ${FILE('a.nq')} <b> ${FILE('maps/../a.nq')}`, '<a>, <b>', [], 'and a.nq are one file'],
-    ['another machine', `<a> rml:target "http://example.com/a.nq" .`, '<a>', [], 'is no file of this machine'],
+    ['another machine', `<a> rml:target "http://example.com/a.nq" .`, '<a>', [], 'is not a local file'],
     ['a broken input', `<a> ${FILE('a.nq')}`, '<a>', ['-i', 'people.csv=broken.csv'], 'broken.csv'],
   ])('leaves nothing where a target is %s', async (_, descriptions, names, args, reason) => {
     await writeFile(join(directory, 'broken.csv'), 'id,name,friend\n1,Ada,2\n2,"Zo\n');

@@ -137,7 +137,7 @@ describe('a file', () => {
   });
 });
 
-test('a mapping that is broken while somebody types gives diagnostics, and the last good state stays', async () => {
+test('a mapping that is broken while its author types gives diagnostics, and the last good state stays', async () => {
   await start();
   await upon(() => put('mapping.ttl', MAPPING.replace('rml:template', 'rml:templat')), 'did you mean rml:template?');
   expect(err).toMatch(/^quadmill: .*\nmapping\.ttl:3:20: error/);

@@ -19,7 +19,7 @@ function namespaceFlags(): readonly string[] | string {
   const all = process.getuid?.() === 0 ? ['-m'] : ['-Urm'];
   const tried = spawnSync('unshare', [...all, 'mount', '-t', 'tmpfs', '-o', 'size=1m', 'chaos', '/mnt'], { encoding: 'utf8' });
   if (tried.status === 0) return all;
-  return `no tmpfs can be mounted in a namespace of its own: ${tried.error?.message ?? tried.stderr.trim()}`;
+  return `no tmpfs can be mounted in a separate namespace: ${tried.error?.message ?? tried.stderr.trim()}`;
 }
 
 /** Restarts this program in a mount namespace and resolves to its exit code; undefined: already inside, or not possible. */
@@ -36,7 +36,7 @@ export async function enterNamespace(): Promise<number | undefined> {
 /** Mounts a disk of that size at an existing directory; a text is the reason why it cannot. */
 export function mountDisk(directory: string, sizeMb: number): Disk | string {
   const inside = process.env[INSIDE];
-  if (inside !== 'entered') return inside ?? 'not in a mount namespace of its own';
+  if (inside !== 'entered') return inside ?? 'not in a separate mount namespace';
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeMb}m,mode=0755`, 'chaos', directory], { encoding: 'utf8' });
   if (mounted.status !== 0) return `no tmpfs can be mounted: ${mounted.stderr.trim()}`;
   const ballast = join(directory, 'ballast');

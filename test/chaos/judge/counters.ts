@@ -171,7 +171,7 @@ function judgeAnnouncements(
       }
     }
   }
-  for (const id of said.keys()) ledger.violation(undefined, `the logs speak of a run that nobody asked for: ${id}`);
+  for (const id of said.keys()) ledger.violation(undefined, `the logs speak of a run that was not asked for: ${id}`);
   return { again, lost };
 }
 

@@ -8,7 +8,7 @@ import type { GroundTruth, Observation } from './ground-truth.ts';
 
 /** A message in the source topic. Each is a separate input, even if it equals another. */
 export interface Arrival {
-  /** Its request, under a key of its own; undefined: it is not a request. */
+  /** Its request, under its own key; undefined: it is not a request. */
   readonly run: PlannedRun | undefined;
   /** The planned message that it is a copy of. */
   readonly plan: PlannedRun;
@@ -23,7 +23,7 @@ export function arrivalsOf(source: readonly TopicMessage[], runs: readonly Plann
   const arrivals = source.flatMap((message): readonly Arrival[] => {
     const plan = plans.get(message.key);
     if (plan === undefined) {
-      ledger.violation(undefined, `a source message that nobody has sent: ${message.key}`);
+      ledger.violation(undefined, `a source message that was not sent: ${message.key}`);
       return [];
     }
     counts.set(plan.key, (counts.get(plan.key) ?? 0) + 1);

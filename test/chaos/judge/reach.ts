@@ -31,8 +31,8 @@ export function leftSpans(worker: FleetProcess, service: Service, logs: readonly
 export function judgeReach(world: World, logs: readonly InstanceLog[], services: readonly Service[], ledger: GroundTruth): void {
   for (const service of services) {
     const takes = world.workers.flatMap((worker) => minus(worker.up, leftSpans(worker, service, logs)));
-    const nobody = world.workers.flatMap((worker) => minus(worker.up, takes));
-    for (const { from, to } of nobody) {
+    const untaken = world.workers.flatMap((worker) => minus(worker.up, takes));
+    for (const { from, to } of untaken) {
       if (to - from <= NOBODY_LIMIT_MS) continue;
       ledger.violation(undefined, `no worker took runs of ${service} for ${to - from} ms from ${new Date(from).toISOString()} on`);
     }

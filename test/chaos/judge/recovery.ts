@@ -19,7 +19,7 @@ export type JobKind = keyof typeof STARTED;
 
 /** Those of the load. */
 export const LOAD_SERVICES = ['semi-structured-transformer', 'sql-transformer'] as const satisfies readonly Service[];
-/** The queues of the load. Each has a worker of its own, with its own capacity, in every process. */
+/** The queues of the load. Each has a separate worker, with its own capacity, in every process. */
 export const JOB_QUEUES: Readonly<Record<string, JobKind>> = Object.fromEntries(
   LOAD_SERVICES.flatMap((service) => [
     [SERVICE_QUEUES[service].work, 'transform'],

@@ -37,7 +37,7 @@ test.each([
   ['no JSON', '<html>', /no audit service here\./],
   ['nothing', '', /no audit service here\./],
   ['JSON of another kind', '[]', /no audit service here\./],
-])('nobody can be asked: %s', (_, output, message) => {
+])('no answer: %s', (_, output, message) => {
   const { exit, lines } = verdictOf(output, shipped);
   expect([exit, lines.length]).toEqual([3, 2]);
   expect(lines[0]).toMatch(message);

@@ -1,7 +1,7 @@
 /**
  * `npm run audit`: the packages of the lock file against published advisories, by the audit service of the registry that npm is set up for.
  *
- * Ends with 0 if nothing is known against them, 1 if something is, and 3 if nobody could be asked: that is not "nothing is known".
+ * Ends with 0 if nothing is known against them, 1 if something is, and 3 if no service answered: that is not "nothing is known".
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -32,7 +32,7 @@ interface Report {
 
 const SEVERITIES = ['critical', 'high', 'moderate', 'low', 'info'];
 
-/** @param output of `npm audit --json` @param shipped whether whoever installs Quadmill gets a package */
+/** @param output of `npm audit --json` @param shipped whether an installation of Quadmill includes a package */
 export function verdictOf(output: string, shipped: (name: string) => boolean): Verdict {
   const report = parsed(output);
   if (report?.auditReportVersion === undefined || report.vulnerabilities === undefined) {

@@ -8,7 +8,7 @@ export interface Package {
   readonly version: string;
   /** SPDX expression; empty where the package names none. */
   readonly license: string;
-  /** Whether whoever installs Quadmill gets it; the others serve developers. */
+  /** Whether an installation of Quadmill includes it; the others serve developers. */
   readonly installed: boolean;
 }
 
@@ -111,6 +111,9 @@ export const PURPOSES: Readonly<Record<string, string>> = {
   ioredis: 'the client of Redis',
   kafkajs: 'the client of Apache Kafka',
   koa: 'the HTTP service',
+  lmdb: 'the rows that a follower of changes keeps',
+  '@vlasky/zongji': 'the binlog of MySQL and MariaDB',
+  avsc: 'messages in Avro',
   mysql2: 'the client of MySQL and MariaDB',
   n3: 'mappings in Turtle, and Turtle and TriG that `quadmill write` takes',
   yaml: 'mappings in YARRRML: YAML with the place of each value',

@@ -25,7 +25,7 @@ export async function pack(directory: string): Promise<Packed> {
   return { archive: join(directory, packed.filename), files: packed.files.map(({ path }) => path) };
 }
 
-const MANIFEST = JSON.stringify({ name: 'somebody', private: true, type: 'module' });
+const MANIFEST = JSON.stringify({ name: 'consumer', private: true, type: 'module' });
 
 /** Without a registry: the archive, with links to the packages that this project has installed for it. */
 export async function unpackInto(directory: string, archive: string): Promise<void> {

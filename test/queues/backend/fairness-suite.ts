@@ -122,7 +122,7 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
   );
 
   onOne(
-    'runs with a smaller urgency number go first, whoever submits them',
+    'runs with a smaller urgency number go first, whichever caller submits them',
     async () => {
       await open();
       const ids = [await submit('a', 7), await submit('a'), await submit('a'), await submit('b', 3), await submit('a', 0)];
@@ -135,7 +135,7 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
     LIMIT_MS,
   );
 
-  onOne('runs that a process submits at once to an empty queue have priorities of their own', async () => {
+  onOne('runs that a process submits at once to an empty queue have different priorities', async () => {
     await open();
     for (let batch = 0; batch < 3; batch++) await Promise.all(Array.from({ length: 10 }, () => submit('many')));
     const waiting = await backend.queue(TRANSFORM_QUEUE).getPrioritized();
@@ -153,7 +153,7 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
   });
 
   onOthers(
-    'a caller whose process is killed while it submits keeps its order, and its tags start anew when the queue is empty',
+    'a caller whose process is killed while it submits keeps its order, and its tags restart when the queue is empty',
     async () => {
       const child = spawn(process.execPath, [CALLER, server.url, prefix, directory.path, 'many'], { stdio: ['ignore', 'pipe', 'inherit'] });
       await once(child.stdout, 'data');

@@ -3,4 +3,4 @@ import { QUEUES } from '../../support/queues/backends.ts';
 import { describeQueues } from '../../support/queues/describe.ts';
 import { fairnessSuite } from './fairness-suite.ts';
 
-describeQueues(QUEUES, (queue) => fairnessSuite(queue, 'soak', 2_000));
+describeQueues(QUEUES, (queue) => fairnessSuite(queue, 'soak', 1_000));

@@ -112,7 +112,7 @@ import { startRedis, uniquePrefix } from '../../support/queues/backends.ts';
       expect(arrived.length).toBeLessThan(10 + (performance.now() - from) / 5);
     });
 
-    test('of one job are told at once', async () => {
+    test('of one job are delivered at once', async () => {
       const wait = async (): Promise<number> => {
         // The answer before may have told of several jobs.
         for (const _time of [1, 2]) {

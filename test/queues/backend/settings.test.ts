@@ -53,7 +53,7 @@ test('of processes that make the first change at once, one wins', async () => {
   close();
 });
 
-test('watchers are told of the value that counts, once for each change', async () => {
+test('watchers get the value that counts, once for each change', async () => {
   const { all, sql, otherSql, close } = open();
   const seen: (string | undefined)[] = [];
   const unwatch = otherSql.watch('key', (value) => void seen.push(value));

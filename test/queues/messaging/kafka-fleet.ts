@@ -1,4 +1,4 @@
-/** A fleet on Redis and a real Apache Kafka, each test with topics of its own. */
+/** A fleet on Redis and a real Apache Kafka, each test with its own topics. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -130,7 +130,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     expect(client.heard.filter(({ topic }) => topic === DEAD)).toEqual([]);
   }, 120_000);
 
-  test('sends messages about provenance to brokers of their own, and keeps them while these are away', async () => {
+  test('sends messages about provenance to other brokers, and keeps them while these are away', async () => {
     await update('provenance.kafka.topicNameDLQ', PROVENANCE);
     await update('provenance.kafka.kafkaBrokers', '127.0.0.1:1');
     await writeFile(at('no-directory'), '');

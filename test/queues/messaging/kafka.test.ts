@@ -135,7 +135,7 @@ const LARGEST = 1_048_400;
           /^The brokers refuse the certificate of KAFKA_SSL_CERT \(alert: /,
         ],
         [
-          'certificate of the brokers is signed by somebody else',
+          'certificate of the brokers is signed by another authority',
           ({ stranger }) => ({ KAFKA_SSL_CA: stranger.certificate }),
           /^The certificate of the brokers is not trusted .*set KAFKA_SSL_CA/,
         ],

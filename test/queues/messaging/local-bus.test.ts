@@ -72,7 +72,7 @@ describe('the local bus', () => {
     expect(bus.hasConsumer('success_queue')).toBe(false);
   });
 
-  test('gives a message the same partition and offset when it comes again, also in another process', async () => {
+  test('gives a message the same partition and offset when it repeats, also in another process', async () => {
     const places: string[] = [];
     for (const one of [bus, openLocalBus()]) {
       one.consume(
@@ -99,7 +99,7 @@ test('a service without brokers completes runs, keeps no messages of them, and h
     const answers = await Promise.all(inputs.map((inputFileURL) => postJson(`${base}/process`, { inputFileURL })));
     expect(answers.map(({ status }) => status)).toEqual([200, 400]);
     expect(await ask(`${base}/restartKafka`)).toMatchObject({ status: 409, body: { hint: expect.stringContaining('KAFKA_BROKERS') } });
-    expect((await ask(`${service.url}/health/ready`)).body.checks).toEqual({ queue: 'up', workers: 'up' });
+    expect((await ask(`${service.url}/health/ready`)).body.checks).toEqual({ follower: 'off', queue: 'up', workers: 'up' });
     await poll(`${service.url}/metrics`, ({ body }) => /^rml_outbox_messages 0$/m.test(body));
     expect(service.log.filter(({ level }) => level !== 'info').map(({ msg }) => msg)).toEqual(['run failed']);
     expect((await service.stop()).code).toBe(0);

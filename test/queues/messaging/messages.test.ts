@@ -265,14 +265,14 @@ describe('a source message', () => {
     );
   });
 
-  test('that comes again is the same run', async () => {
+  test('that repeats is the same run', async () => {
     const message = incoming(join(directory.path, 'people.csv'));
     await taken(message);
     await taken(message);
     expect(runs.submitted).toHaveLength(1);
   });
 
-  test('at the offset of another one, in a topic that was created anew, is a run of its own', async () => {
+  test('at the offset of another one, in a topic that was created again, is another run', async () => {
     await taken(incoming('first.csv'));
     await taken(incoming('second.csv', { timestamp: '1700000000001' }));
     expect(runs.submitted.map(({ key }) => key)).toEqual(['source_urls-3-42', 'source_urls-3-42-1700000000001']);
@@ -368,13 +368,15 @@ describe('a success message is a run of the graph writer', () => {
     ]);
   });
 
-  test('of a version that adds nothing, there is no file to write, and no run', async () => {
+  test('of a version that names its dataset, and not its file', async () => {
     const runs = fakeRuns();
     const outbox = { add: async () => Promise.reject(new Error('a dead letter')) };
     const settings = { runs, config: await openConfig({}), workingDirectory: '/', outbox };
-    const value = JSON.stringify({ ...success, outputFileLocations: [], dataset: 'people', version: 3, previousVersion: 3 });
+    const value = JSON.stringify({ ...success, outputFileLocations: [], dataset: 'people', version: 3, previousVersion: 2 });
     await messageHandler('graph-writer', settings, logger)(messageOf(value), new AbortController().signal);
-    expect(runs.submitted).toEqual([]);
+    expect(runs.submitted.map(({ request }) => request)).toEqual([
+      expect.objectContaining({ dataset: expect.objectContaining({ name: 'people', url: expect.stringMatching(/datasets\/people$/) }) }),
+    ]);
   });
 
   test.each(['', '[]', '[1]', '{"outputFileLocations":[]}', '{"quads":3}', 'nothing'])(

@@ -64,7 +64,7 @@ describe('is valid PROV', () => {
         expect(found.problems()).toEqual([]);
         expect(found.graphs).toEqual(['urn:quadmill:run:r1:provenance']);
         expect(text).not.toContain('canary');
-        // The bundle is an activity of nobody; each activity that is switched off is not there.
+        // The bundle is an activity without an agent; each activity that is switched off is not there.
         const kinds = found.all('Activity').map((iri) => (iri === 'urn:quadmill:run:r1' ? 'main' : (iri.split(':')[4] as string)));
         expect(set).toEqual(expect.arrayContaining(kinds));
       }

@@ -265,7 +265,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
       expect(others).toEqual([]);
       expect(skipped).toMatchObject({ level: 'warn', run: run?.id });
       await real.cancel(run?.id ?? '');
-      // Whoever takes it finds that it is cancelled.
+      // The worker that takes it finds that it is cancelled.
       const worker = one.backend.worker(SERVICE_QUEUES['sql-transformer'].work, async () => ({ state: 'cancelled' }), {});
       const ended = new Promise((resolve) => worker.once('completed', resolve));
       void worker.run();
@@ -273,6 +273,19 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
       await worker.close();
       const next = await until('the next run', async () => (await real.list({ limit: 10 })).find(({ id }) => id !== run?.id));
       expect(next).toMatchObject({ service: 'sql-transformer', state: 'queued', input: [] });
+    },
+    60_000,
+  );
+
+  onOne(
+    'ticks are skipped, and logged once, while the dataset is followed',
+    async () => {
+      const one = await join_({ FOLLOW: true, DATASET: 'shop' });
+      await one.schedule.set(EVERY_SECOND);
+      const isSkipped = ({ msg }: Record<string, unknown>): boolean => String(msg).startsWith('ticks skipped');
+      await until('a skipped tick', () => one.log.find(isSkipped));
+      await sleep(2_500);
+      expect([one.log.filter(isSkipped).length, runs.submitted, one.log.filter(({ level }) => level === 'error')]).toEqual([1, [], []]);
     },
     60_000,
   );

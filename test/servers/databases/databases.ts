@@ -1,4 +1,4 @@
-/** A database of the shared PostgreSQL, or a MariaDB of its own, for a test; used in the same way: scripts go in, a JDBC URL comes out. */
+/** A database of the shared PostgreSQL, or a dedicated MariaDB, for a test; used in the same way: scripts go in, a JDBC URL comes out. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -114,7 +114,7 @@ async function file(product: FileProduct, write: (path: string, script: string) 
   };
 }
 
-/** The servers, without the products that are files: these have one schema, and tests of their own. */
+/** The servers, without the products that are files: these have one schema, and separate tests. */
 export const SERVERS_ALONE = SERVERS.filter(([product]) => product !== 'sqlite' && product !== 'duckdb') as readonly (readonly [
   Exclude<Server[0], FileProduct>,
   string | undefined,

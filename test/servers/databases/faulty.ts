@@ -1,4 +1,4 @@
-/** A PostgreSQL or a MariaDB of its own for a test of what goes wrong: user `ann` has a password, and what she runs can be watched. */
+/** A dedicated PostgreSQL or MariaDB for a test of what goes wrong: user `ann` has a password, and what she runs can be watched. */
 import { writeFile } from 'node:fs/promises';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
@@ -29,7 +29,7 @@ export interface Faulty {
   readonly jdbcUrl: string;
   /** To another database where one is named, which must be there. */
   connect(database?: string): Promise<Admin>;
-  /** One statement of the superuser, on a connection of its own. */
+  /** One statement of the superuser, on a separate connection. */
   execute(sql: string, database?: string): Promise<Rows>;
   /** What ann's connections run or ran last. */
   statements(): Promise<readonly string[]>;

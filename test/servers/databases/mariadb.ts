@@ -1,4 +1,4 @@
-/** A MariaDB of its own for a test: private directory, free port, gone when stopped. */
+/** A dedicated MariaDB for a test: private directory, free port, gone when stopped. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chown, mkdtemp, open, readFile, rm } from 'node:fs/promises';

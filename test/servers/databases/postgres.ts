@@ -1,4 +1,4 @@
-/** A PostgreSQL of its own for a test: private directory, free port, gone when stopped. */
+/** A dedicated PostgreSQL for a test: private directory, free port, gone when stopped. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { appendFile, chown, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';

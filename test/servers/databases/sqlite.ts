@@ -1,4 +1,4 @@
-/** SQLite files for tests, written by the package that reads them where Node has no SQLite of its own. */
+/** SQLite files for tests, written by the package that reads them where Node has no SQLite. */
 import { createRequire } from 'node:module';
 
 interface Writer {

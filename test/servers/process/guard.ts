@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
- * Waits for the end of its standard input, which is the end of whoever started it, or for the word that nothing is left to do. A server
+ * Waits for the end of its standard input, which is the end of the process that started it, or for the word that nothing is left to do. A server
  * that does not go by its signal is killed; the directory goes last, since an ending server may still write into it.
  */
 const SCRIPT = `
@@ -27,7 +27,7 @@ export type Release = () => void;
  * itself, or is ended by this process, needs no guard any more. Undefined stands for no server or no directory.
  */
 export function guard(server: ChildProcess | undefined, directory: string | undefined, signal = 'KILL'): Release {
-  // A group of its own: what interrupts the tests by Ctrl-C must not take the guard along.
+  // A separate group: what interrupts the tests by Ctrl-C must not take the guard along.
   const parameters = ['-c', SCRIPT, 'guard', String(server?.pid ?? ''), signal, directory ?? ''];
   const shell = spawn('/bin/sh', parameters, { cwd: '/', detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
   // It may be gone already, for example killed by hand.

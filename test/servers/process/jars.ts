@@ -22,7 +22,7 @@ export interface Artifacts {
   readonly dependencies: string;
 }
 
-/** Why a server cannot be started here; undefined: it can. `find` fetches what it needs, where nobody has before. */
+/** Why a server cannot be started here; undefined: it can. `find` fetches what is not in the cache. */
 export async function missingJars(
   artifacts: Artifacts,
   find: () => Promise<unknown> = () => findJars(artifacts),
@@ -49,7 +49,7 @@ export async function findJars(artifacts: Artifacts): Promise<string> {
   return join(made, 'jars');
 }
 
-/** A directory of the cache. Whoever fills it does so beside it, and the first one to be done puts his there. */
+/** A directory of the cache. Each process fills it beside its place; the first one to end renames its copy. */
 export async function findInCache(name: string, of: string, fill: (directory: string) => Promise<void>): Promise<string> {
   const place = join(CACHE, `${name}-${createHash('sha256').update(`${name} ${of}`).digest('hex').slice(0, 12)}`);
   if (existsSync(place)) return place;
@@ -89,10 +89,12 @@ export async function startJava(
   directory: string,
   isReady: (said: string) => boolean | Promise<boolean>,
   stdin: 'ignore' | 'pipe' = 'ignore',
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<ChildProcess> {
   const log = join(directory, 'log');
   const output = await open(log, 'w');
-  const server = spawn('java', parameters, { cwd: directory, stdio: [stdin, output.fd, output.fd] });
+  const env = { ...process.env, ...variables };
+  const server = spawn('java', parameters, { cwd: directory, env, stdio: [stdin, output.fd, output.fd] });
   guard(server, directory);
   await output.close();
   const deadline = performance.now() + START_LIMIT_MS;

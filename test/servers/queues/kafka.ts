@@ -1,4 +1,4 @@
-/** An Apache Kafka of its own for a test: one node (KRaft), private directory, free ports, gone when stopped. Needs Java, and once Maven. */
+/** A dedicated Apache Kafka for a test: one node (KRaft), private directory, free ports, gone when stopped. Needs Java, and once Maven. */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, writeFile } from 'node:fs/promises';
@@ -51,7 +51,7 @@ export interface Secured {
   readonly ca: string;
   /** What `mutual` takes. */
   readonly client: KeyFiles;
-  /** Signed by nobody that the broker knows. */
+  /** Signed by an authority that the broker does not know. */
   readonly stranger: KeyFiles;
 }
 
@@ -60,7 +60,7 @@ export interface KeyFiles {
   readonly key: string;
 }
 
-/** Why no Kafka can be started here; undefined: one can. Fetches its jars, where nobody has before. */
+/** Why no Kafka can be started here; undefined: one can. Fetches jars that are not in the cache. */
 export async function missingKafka(): Promise<string | undefined> {
   const openssl = await promisify(execFile)('openssl', ['version']).catch(() => undefined);
   return openssl === undefined ? 'there is no openssl on the PATH' : missingJars(ARTIFACTS);

@@ -1,4 +1,4 @@
-/** A Redis of its own for a test: free port, private directory, gone when stopped. */
+/** A dedicated Redis for a test: free port, private directory, gone when stopped. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

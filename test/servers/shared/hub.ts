@@ -18,7 +18,7 @@ interface Opened {
 }
 
 export interface Hub {
-  /** Answers `POST /<kind>` with a place of its own, and `POST /<kind>/stop` with that place by removing it. */
+  /** Answers `POST /<kind>` with a separate place, and `POST /<kind>/stop` with that place by removing it. */
   readonly url: string;
   stop(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export async function openHub(): Promise<Hub> {
     async stop() {
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));
-      // One that did not start has said so to whoever asked.
+      // One that did not start has reported that to the caller.
       const all = await Promise.allSettled([...servers.values()].map(({ server }) => server));
       await Promise.all(all.map((server) => (server.status === 'fulfilled' ? server.value.stop() : undefined)));
     },

@@ -1,4 +1,4 @@
-/** The kinds of servers that test files share: how each is started, and how a file gets a place of its own in it. */
+/** The kinds of servers that test files share: how each is started, and how a file gets a separate place in it. */
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
@@ -60,7 +60,7 @@ export const KINDS = {
         database,
       };
     },
-    // What is still connected would have lost a server of its own as well.
+    // What is still connected would have lost a dedicated server as well.
     close: ({ url }, { database }) => inPostgres(url, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`),
   }),
   mariadb: kind<Mariadb, SharedMariadb>({
@@ -103,7 +103,7 @@ export const KINDS = {
   studio: kind<StudioServer, SharedStudio>({
     start: startStudio,
     open: async ({ url, browser, directory }, number) => ({ url, browser, directory, prefix: `t${number}-` }),
-    // Its models have names of their own, and go with the service.
+    // Its models have unique names, and go with the service.
     close: async () => undefined,
   }),
 } as const;

@@ -1,4 +1,4 @@
-/** What all files of a run share: places of their own in one server, and nothing that outlives the run. */
+/** What all files of a run share: separate places in one server, and nothing that outlives the run. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
@@ -133,13 +133,13 @@ describe('a shared server', () => {
   // Together, since each of them starts its server.
   for (const { name, missing, look } of share(4, SHARED))
     (missing === undefined ? sharedTest.concurrent : sharedTest.skip)(
-      `${name} gives each file a place of its own${missing === undefined ? '' : ` (not tested: ${missing})`}`,
+      `${name} gives each file a separate place${missing === undefined ? '' : ` (not tested: ${missing})`}`,
       async () => expect(await look()).toEqual([0, 1, 0]),
       SHARED_START_MS,
     );
 
   (noKafka === undefined ? test.concurrent : test.skip)(
-    `Kafka gives each file a prefix of its own${noKafka === undefined ? '' : ` (not tested: ${noKafka})`}`,
+    `Kafka gives each file a separate prefix${noKafka === undefined ? '' : ` (not tested: ${noKafka})`}`,
     async () => {
       const [one, other] = [await sharedKafka(), await sharedKafka()];
       expect(other.broker).toBe(one.broker);
@@ -151,7 +151,7 @@ describe('a shared server', () => {
     SHARED_START_MS,
   );
 
-  test('that does not exist is told', async () => {
+  test('that does not exist is reported', async () => {
     const hub = process.env.QUADMILL_TEST_HUB as string;
     const answer = await fetch(`${hub}/oracle`, { method: 'POST', body: '{}' });
     expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining('there is no server of the kind oracle')]);

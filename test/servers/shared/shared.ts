@@ -8,9 +8,9 @@
  * afterAll(() => postgres?.stop());
  * ```
  *
- * Each call gives a place that nobody else uses: a database, a prefix for topics, a set of datasets. `stop` removes that place, and leaves
- * the server to the others. What belongs to the whole server must have a name of its own as well, for example `${place.database}_ann` for
- * a user. A file that kills, stops, configures or limits its server starts one of its own: `startPostgres` and its like.
+ * Each call gives a place that no other caller uses: a database, a prefix for topics, a set of datasets. `stop` removes that place, and leaves
+ * the server to the others. What belongs to the whole server must have a unique name as well, for example `${place.database}_ann` for
+ * a user. A file that kills, stops, configures or limits its server starts a dedicated one: `startPostgres` and its like.
  *
  * All of them throw where there is no such server: ask `missingPostgres` and its like first.
  */

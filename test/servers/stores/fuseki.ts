@@ -1,4 +1,4 @@
-/** An Apache Jena Fuseki of its own for a test: private directory, free port, gone when stopped. Needs Java, and once Maven. */
+/** A dedicated Apache Jena Fuseki for a test: private directory, free port, gone when stopped. Needs Java, and once Maven. */
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,8 +44,17 @@ export interface Fuseki extends FusekiDatasets {
   stop(): Promise<void>;
 }
 
-/** Why no Fuseki can be started here; undefined: one can. Fetches its jar, where nobody has before. */
+/** Why no Fuseki can be started here; undefined: one can. Fetches a jar that is not in the cache. */
 export const missingFuseki = (): Promise<string | undefined> => missingJars(ARTIFACTS);
+
+/** What starts a program of Jena with the jar of the server: `tdb2.tdbloader`. */
+export const jenaProgram = async (main: string): Promise<readonly string[]> => [
+  'java',
+  '-Xmx512m',
+  '-cp',
+  join(await findJars(ARTIFACTS), '*'),
+  main,
+];
 
 /** A fresh server with empty datasets. */
 export async function startFuseki(
@@ -125,7 +134,7 @@ PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
 PREFIX tdb2: <http://jena.apache.org/2016/tdb#>
 `;
 
-/** The same operations with and without a name of their own, as Fuseki's own command line makes them. */
+/** The same operations with and without a name, as Fuseki's own command line makes them. */
 function configuration(data: string, suffix: string): string {
   const operation = (name: string, path?: string): string =>
     `fuseki:endpoint [ fuseki:operation fuseki:${name}${path === undefined ? '' : ` ; fuseki:name "${path}"`} ]`;

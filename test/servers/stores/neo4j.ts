@@ -1,4 +1,4 @@
-/** A Neo4j of its own for a test: private directory, free port, gone when stopped. Needs Java, and once Maven. */
+/** A dedicated Neo4j for a test: private directory, free port, gone when stopped. Needs Java, and once Maven. */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -65,7 +65,7 @@ export interface Neo4jOptions {
   readonly before?: (place: { readonly home: string; readonly classPath: string }) => Promise<void>;
 }
 
-/** Why no Neo4j can be started here; undefined: one can. Fetches its jars, where nobody has before. */
+/** Why no Neo4j can be started here; undefined: one can. Fetches jars that are not in the cache. */
 export const missingNeo4j = (): Promise<string | undefined> => missingJars(ARTIFACTS, findProgram);
 
 /** The class path of the program. */

@@ -1,4 +1,4 @@
-/** An Eclipse RDF4J server of its own for a test: private directory, free port, gone when stopped. Needs Java, and once Maven. */
+/** A dedicated Eclipse RDF4J server for a test: private directory, free port, gone when stopped. Needs Java, and once Maven. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ export interface Rdf4j extends Repositories {
   stop(): Promise<void>;
 }
 
-/** Why no RDF4J can be started here; undefined: one can. Fetches its jars, where nobody has before. */
+/** Why no RDF4J can be started here; undefined: one can. Fetches jars that are not in the cache. */
 export const missingRdf4j = (): Promise<string | undefined> => missingJars(ARTIFACTS);
 
 /** A fresh server with two empty repositories. */

@@ -1,4 +1,4 @@
-/** An S3Proxy of its own for a test: object storage in a private directory, on a free port, gone when stopped. Needs Java, and once Maven. */
+/** A dedicated S3Proxy for a test: object storage in a private directory, on a free port, gone when stopped. Needs Java, and once Maven. */
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ export interface S3Proxy {
   stop(): Promise<void>;
 }
 
-/** Why no S3Proxy can be started here; undefined: one can. Fetches its jar, where nobody has before. */
+/** Why no S3Proxy can be started here; undefined: one can. Fetches a jar that is not in the cache. */
 export const missingS3Proxy = (): Promise<string | undefined> => missingJars(ARTIFACTS);
 
 /** A fresh server without buckets. */

@@ -1,4 +1,4 @@
-/** A Virtuoso of its own for a test: private directory, free ports, gone when stopped. Needs `virtuoso-t` on the PATH. */
+/** A dedicated Virtuoso for a test: private directory, free ports, gone when stopped. Needs `virtuoso-t` on the PATH. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,10 @@ export const VIRTUOSO_USER = { username: 'dba', password: 'dba' } as const;
 
 export interface Virtuoso {
   readonly origin: string;
+  /** `HOST:PORT` of SQL. */
+  readonly sql: string;
+  /** Files in it may be loaded. */
+  readonly directory: string;
   readonly pid: number;
   stop(): Promise<void>;
 }
@@ -50,7 +54,7 @@ export async function startVirtuoso(): Promise<Virtuoso | { readonly skip: strin
     }
     await sleep(50);
   }
-  return { origin: `http://127.0.0.1:${http}`, pid: server.pid as number, stop };
+  return { origin: `http://127.0.0.1:${http}`, sql: `127.0.0.1:${sql}`, directory, pid: server.pid as number, stop };
 }
 
 async function end(server: ChildProcess): Promise<void> {

@@ -8,7 +8,7 @@ import { guard } from '../process/guard.ts';
 
 /** Where Debian has it. */
 const PROGRAM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-/** No requests of its own, and no sandbox, which containers do not allow. */
+/** No background requests, and no sandbox, which containers do not allow. */
 const FLAGS = [
   '--headless',
   '--no-sandbox',

@@ -1,9 +1,10 @@
 /** Runs of a real service that make versions of datasets: by request and by option, in their order, and after a process was killed. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from '@jest/globals';
+import { writeSqlite } from '../../servers/databases/sqlite.ts';
 import { soakTest, test } from '../../support/jest/extent.ts';
 import { temporaryDirectory } from '../../support/queues/backends.ts';
 import { PEOPLE_LINES, peopleMapping, slowInput } from '../../support/service/inputs.ts';
@@ -23,6 +24,7 @@ const start = (): Promise<ServiceProcess> =>
       LOCK_SECONDS: '2',
       STALLED_SECONDS: '1',
       RETRY_SECONDS: '1',
+      JDBC_URL: `jdbc:sqlite:${at('shop.db')}`,
     },
   });
 
@@ -85,6 +87,8 @@ test('a run makes a version: its report has the statements that came and those t
   // The graph writer of the process takes the messages.
   const asked = new URLSearchParams({ query: `ASK { ${line('3', 'Cem')} }` });
   await poll(`${service.url}/sparql?${asked}`, ({ body }) => body.boolean === true, 15_000);
+  const gone = new URLSearchParams({ query: `ASK { ${line('2', 'Bob')} }` });
+  expect((await ask(`${service.url}/sparql?${gone}`)).body.boolean).toBe(false);
   const view = await ask(`${base()}/runs/${second.body.runId}`);
   expect(view.body).toMatchObject({ dataset: 'people', attempts: 1, outcome: { report: { version: 2, removed: 1 } } });
   const metrics = (await ask(`${service.url}/metrics`)).body as string;
@@ -93,9 +97,120 @@ test('a run makes a version: its report has the statements that came and those t
     ['added_total', '3'],
     ['removed_total', '1'],
     ['last_version_timestamp_seconds', '\\d+'],
+    ['version', '2'],
+    ['target_version', '2'],
   ])
     expect(metrics).toMatch(new RegExp(`^rml_dataset_${name}\\{dataset="people"\\} ${value}`, 'm'));
 });
+
+test('the same request three times makes one version, and the store stays as it is', async () => {
+  await writeFile(
+    at('blank.ttl'),
+    `@prefix rml: <http://w3id.org/rml/> .
+    <#Visit> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:path "people.csv" ] ; rml:referenceFormulation rml:CSV ] ;
+      rml:subjectMap [ rml:termType rml:BlankNode ; rml:class <http://example.com/Visit> ] ;
+      rml:predicateObjectMap [ rml:predicate <http://example.com/of> ; rml:objectMap [ rml:template "{name}" ; rml:termType rml:BlankNode ] ] ;
+      rml:predicateObjectMap [ rml:predicate <http://example.com/visitor> ; rml:objectMap [ rml:reference "name" ] ] .`,
+  );
+  await writeFile(at('visits.csv'), 'id,name\n1,Ann\n2,Bob\n2,Bob\n');
+  const stored = async (): Promise<readonly string[]> => {
+    const query = 'SELECT ?s ?p ?o { ?s a <http://example.com/Visit> ; ?p ?o }';
+    const { body } = await ask(`${service.url}/sparql?${new URLSearchParams({ query })}`);
+    return body.results.bindings.map((row: unknown) => JSON.stringify(row)).sort();
+  };
+  const post = (): Promise<Answer> =>
+    postJson(`${base()}/process`, { inputFileURL: at('visits.csv'), mappingURL: at('blank.ttl'), dataset: 'visits' });
+  const targetVersion = async (): Promise<string | undefined> =>
+    /^rml_dataset_target_version\{dataset="visits"\} (\d+)/m.exec((await ask(`${service.url}/metrics`)).body as string)?.[1];
+  const first = await post();
+  expect([first.status, first.body]).toEqual([200, expect.objectContaining({ version: 1, previousVersion: 0, added: 9, removed: 0 })]);
+  await poll(`${service.url}/metrics`, ({ body }) => body.includes('rml_dataset_target_version{dataset="visits"} 1'), 15_000);
+  const before = await stored();
+  expect(before).toHaveLength(9);
+  for (const same of [await post(), await post()])
+    expect([same.status, same.body]).toEqual([
+      200,
+      expect.objectContaining({ version: 1, previousVersion: 1, added: 0, removed: 0, outputFileLocations: [], removedFileLocations: [] }),
+    ]);
+  const again = await postJson(`${service.url}/graph-writer/process`, { dataset: 'visits' });
+  expect(again.body).toMatchObject({ version: 1, previousVersion: 1, quadsWritten: 0 });
+  expect([await stored(), await targetVersion()]).toEqual([before, '1']);
+  expect((await ask(`${service.url}/datasets/visits`)).body).toMatchObject({ currentVersion: 1 });
+}, 60_000);
+
+test('a run reads the rows that have changed', async () => {
+  await mkdir(at('data/mappings/sql-transformer'), { recursive: true });
+  await writeFile(
+    at('data/mappings/sql-transformer/mapping.ttl'),
+    `@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix qms: <http://w3id.org/quadmill/source#> .
+    <#C> rr:logicalTable [ rr:tableName "customers" ; qms:changedSince "version" ; qms:deletedWhen "gone" ] ; rr:subjectMap [ rr:template "http://example.com/{id}" ] ;
+      rr:predicateObjectMap [ rr:predicate <http://example.com/name> ; rr:objectMap [ rr:column "name" ] ] .`,
+  );
+  await writeSqlite(
+    at('shop.db'),
+    "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, version INTEGER, gone BOOLEAN); INSERT INTO customers VALUES (1, 'Ann', 1, 0), (2, 'Bob', 2, 0), (3, 'Eve', 3, 1)",
+  );
+  const read = (): Promise<Answer> => ask(`${service.url}/sql-transformer/process?dataset=shop`);
+  const first = await read();
+  expect([first.status, first.body]).toEqual([200, expect.objectContaining({ version: 1, added: 2, removed: 0 })]);
+  await writeSqlite(
+    at('shop.db'),
+    "UPDATE customers SET name = 'Bo', version = 4 WHERE id = 2; UPDATE customers SET name = 'unseen' WHERE id = 1",
+  );
+  const second = await read();
+  expect(second.body).toMatchObject({ version: 2, previousVersion: 1, added: 1, removed: 1 });
+  expect(await linesOf(second.body.outputFileLocations)).toEqual([line('2', 'Bo')]);
+  expect((await read()).body).toMatchObject({ version: 2, previousVersion: 2, added: 0, removed: 0, outputFileLocations: [] });
+});
+
+test('the graph writer writes the versions that the target lacks, into the graph of the option', async () => {
+  const write = (body: object): Promise<Answer> => postJson(`${service.url}/graph-writer/process`, body);
+  const linesIn = async (graph: string): Promise<readonly string[]> => {
+    const query = `SELECT ?s ?o { GRAPH <${graph}> { ?s ?p ?o } } ORDER BY ?s`;
+    const { body } = await ask(`${service.url}/sparql?${new URLSearchParams({ query })}`);
+    return body.results.bindings.map(({ s, o }: Record<string, { value: string }>) => `${s?.value} ${o?.value}`);
+  };
+  const person = (id: string, name: string): string => `http://example.com/${id} ${name}`;
+  const graph = 'http://example.com/graph/written';
+  const setGraph = (value: string) =>
+    ask(`${service.url}/graph-writer/updateConfig?${new URLSearchParams({ configEntry: 'GRAPH_IRI', configValue: value })}`, {
+      method: 'PUT',
+    });
+  expect((await setGraph('graph/{dataset}')).status).toBe(400);
+  expect((await setGraph('http://example.com/graph/{dataset}')).status).toBe(200);
+  try {
+    await run('written', ['1,Ann', '2,Bob']);
+    await run('written', ['1,Ann', '3,Cem']);
+    const first = await write({ dataset: 'written' });
+    expect([first.status, first.body]).toEqual([200, expect.objectContaining({ dataset: 'written', version: 2 })]);
+    expect(await linesIn(graph)).toEqual([person('1', 'Ann'), person('3', 'Cem')]);
+    const again = await write({ dataset: 'written' });
+    expect(again.body).toMatchObject({ version: 2, previousVersion: 2, quadsWritten: 0, rejectedRecords: 0 });
+    const update = `DELETE DATA { GRAPH <${graph}> { ${line('1', 'Ann')} } } ; INSERT DATA { GRAPH <${graph}> { ${line('9', 'Zoe')} } }`;
+    const headers = { 'content-type': 'application/sparql-update' };
+    expect((await ask(`${service.url}/sparql`, { method: 'POST', headers, body: update })).status).toBeLessThan(300);
+    const resync = await write({ dataset: 'written', resync: true });
+    expect(resync.body).toMatchObject({ version: 2, previousVersion: 2, quadsWritten: 2 });
+    expect(await linesIn(graph)).toEqual([person('1', 'Ann'), person('3', 'Cem')]);
+  } finally {
+    await setGraph('');
+  }
+  const moved = await write({ dataset: 'written' });
+  expect([moved.status, moved.body.code]).toEqual([400, 'request/conflict']);
+  const unknown = await write({ dataset: 'unknown' });
+  expect([unknown.status, unknown.body.code, unknown.body.error]).toEqual([
+    400,
+    'source/missing',
+    expect.stringContaining('no dataset unknown'),
+  ]);
+  for (const [body, detail] of [
+    [{ dataset: 'written', inputFileURL: at('a.nq') }, /both given/],
+    [{ dataset: 'written', mode: 'insert' }, /mode and graphs are for files/],
+    [{ inputFileURL: at('a.nq'), resync: true }, /resync is for a dataset/],
+    [{ dataset: 'a b' }, /no name of a dataset/],
+  ] as const)
+    expect(await write(body)).toMatchObject({ status: 400, body: { detail: expect.stringMatching(detail) } });
+}, 60_000);
 
 test('a run that fails makes no version, and records that are rejected go to a file', async () => {
   await run('faults', ['1,Ann']);

@@ -1,4 +1,4 @@
-/** No secret is told to anybody: with Kafka, whose login is one. */
+/** No secret is disclosed: with Kafka, whose login is one. */
 import { describe } from '@jest/globals';
 import { missingSqlite } from '../../servers/databases/sqlite.ts';
 import { missingKafka } from '../../servers/queues/kafka.ts';

@@ -1,4 +1,4 @@
-/** No secret is told to anybody: without a message queue. */
+/** No secret is disclosed: without a message queue. */
 import { describe } from '@jest/globals';
 import { missingSqlite } from '../../servers/databases/sqlite.ts';
 import { missingRedis } from '../../servers/queues/redis.ts';

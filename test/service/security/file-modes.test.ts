@@ -1,4 +1,4 @@
-/** Files that the service writes are not for other users of the machine; reading a mapping takes no longer than a run may. */
+/** Files that the service writes are not for other users of the machine; reading a mapping has the time limit of a run. */
 import { stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

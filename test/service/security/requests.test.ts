@@ -99,7 +99,7 @@ describe('what is no request, or comes too slowly', () => {
     expect(JSON.parse(body)).toMatchObject({ status, code });
   });
 
-  test('many clients that send a byte now and then hold nobody up', async () => {
+  test('many clients that send a byte now and then hold no other client up', async () => {
     const slow = Array.from({ length: 30 }, () => raw(head()));
     const trickle = setInterval(() => {
       for (const one of slow) one.write('X: ');

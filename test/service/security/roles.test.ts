@@ -80,6 +80,9 @@ const TABLE = `
   GET    /datasets/{name}/graph                              operator
   GET    /datasets/{name}/ldes                               operator
   GET    /datasets/{name}/ldes/{part}/{page}                 operator
+  GET    /datasets/{name}/position                           operator
+  GET    /datasets/{name}/versions/{version}/changes         operator
+  POST   /datasets/{name}/statements                         operator
   GET    /sparql                                             viewer
   POST   /sparql                                             viewer
   PUT    /sparql                                             operator

@@ -117,7 +117,7 @@ describe('versions', () => {
     expect((await readdir(at())).sort()).toEqual(['shop.ttl.previous', 'shop.ttl.studio.json.previous']);
   });
 
-  test('a text that was written past the service has another version, and nobody is said to have saved it', async () => {
+  test('a text that was written past the service has another version, and no user is said to have saved it', async () => {
     const { body } = await put('shop.ttl', version(1), NEW, { side: { a: 1 } });
     await writeFile(at('shop.ttl'), version(2));
     const read = await get('shop.ttl');
@@ -154,7 +154,7 @@ describe('versions', () => {
 
 describe('two savers', () => {
   soakTest(
-    'in 100 rounds one wins, the other is told, and nothing is lost',
+    'in 100 rounds one wins, the other learns it, and nothing is lost',
     async () => {
       let { etag } = (await put('shop.ttl', version('start'), NEW)).body as { etag: string };
       let text = version('start');

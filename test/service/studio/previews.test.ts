@@ -63,7 +63,7 @@ test('a statement that several records make is there once, with them', async () 
   await writeFile(at('people.csv'), PEOPLE.csv);
 });
 
-test('rows of a view are of their record: it is told once, and so is each statement', async () => {
+test('rows of a view are of their record: it is reported once, and so is each statement', async () => {
   await writeFile(at('orders.json'), '[{"id":1,"lines":[{"sku":"A","qty":2},{"sku":"B","qty":3}]},{"id":2}]');
   const text = `@prefix rml: <http://w3id.org/rml/> .
 <#Order> rml:logicalSource [ a rml:LogicalView ;
@@ -146,7 +146,7 @@ test('triples maps with errors are left out, with those that refer to them; the 
   expect(body).toMatchObject({ count: 1 });
 });
 
-test('what goes wrong with the data is told beside what went well', async () => {
+test('what goes wrong with the data is reported beside what went well', async () => {
   const missing = await previewOf({ name: 'people.ttl', text: TEXT, inputs: [{ name: 'people.csv', url: urlOf('nothing.csv') }] });
   expect(missing.fault).toMatchObject({ code: 'source/missing', message: expect.stringContaining('nothing.csv') });
   const column = TEXT.replace('rml:reference "name"', 'rml:reference "surname"');

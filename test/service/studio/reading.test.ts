@@ -36,7 +36,7 @@ afterAll(async () => {
   await directory.remove();
 });
 
-test.each(['viewer', 'operator', 'admin'] as const)('a %s is told name and role', async (role) => {
+test.each(['viewer', 'operator', 'admin'] as const)('a %s gets name and role', async (role) => {
   const { status, body } = await as(role, '/studio/me');
   expect([status, body]).toEqual([
     200,

@@ -122,7 +122,7 @@ function suite(open: () => Promise<Opened>): void {
   });
 
   test.each<[string, object, RegExp]>([
-    ['a table that is not there', { of: 'table', location: 'nobody' }, /no table or view 'nobody'/],
+    ['a table that is not there', { of: 'table', location: 'absent' }, /no table or view 'absent'/],
     ['what is no name', { of: 'table', location: 'a b c; DROP' }, /is not the name of a table/],
     ['a query with a mistake', { of: 'query', location: 'SELECT x FROM nowhere' }, /nowhere/],
     ['several statements', { of: 'query', location: 'SELECT 1; SELECT 2' }, /more than one statement|syntax error/],

@@ -43,7 +43,7 @@ function memorySettings(): SharedSettings & { readonly values: Map<string, strin
 }
 
 describe('the table of options', () => {
-  test('gives each option a path of its own and a summary that ends with a full stop', () => {
+  test('gives each option a unique path and a summary that ends with a full stop', () => {
     expect(new Set(OPTION_NAMES.map((name) => optionRow(name).path)).size).toBe(OPTION_NAMES.length);
     expect(OPTION_NAMES.filter((name) => !optionRow(name).summary.endsWith('.'))).toEqual([]);
   });
@@ -279,7 +279,7 @@ describe('the store', () => {
     store.close();
   });
 
-  test('starts in spite of a stored value that it no longer takes', async () => {
+  test('starts in spite of a stored value that it does not take any more', async () => {
     const settings = memorySettings();
     settings.values.set('config', JSON.stringify({ ON_ERROR: 'explode', DISTINCT: 'false', GONE: 'x' }));
     const store = await openConfig({}, settings);

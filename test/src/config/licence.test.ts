@@ -20,7 +20,7 @@ const NOON = at('2027-06-15T12:00:00Z');
 const read = (LICENSE: string | undefined, now = NOON, key: string | undefined = LICENSE_PUBLIC_KEY) =>
   licenceOf({ LICENSE: Secret.of(LICENSE), LICENSE_PUBLIC_KEY: key }, now);
 
-/** `text` with another header or payload, signed by nobody. */
+/** `text` with another header or payload, but the signature of the original. */
 function changed(part: 0 | 1, change: Readonly<Record<string, unknown>>): string {
   const parts = text.split('.');
   const old = JSON.parse(Buffer.from(parts[part] as string, 'base64url').toString());
@@ -90,7 +90,7 @@ describe('what is not a licence says nothing of a licensee', () => {
     ['no end', signed(HEADER, { ...PAYLOAD, expires: undefined }), /lacks a field/],
     ['an end that is no day', signed(HEADER, { ...PAYLOAD, expires: '2027-02-30' }), /lacks a field/],
     ['another product', signed(HEADER, { ...PAYLOAD, product: 'Other' }), /for Other/],
-    ['another licensor', createLicence(given, generateKeyPairSync('ed25519').privateKey), /somebody else/],
+    ['another licensor', createLicence(given, generateKeyPairSync('ed25519').privateKey), /another key/],
   ])('%s', (_, changedText, problem) => {
     expect(licenceObject(read(changedText), NOON)).toEqual({
       license: '',
@@ -149,7 +149,7 @@ describe('no licence is made of', () => {
   });
 });
 
-test('every licence has an identifier of its own', () => {
+test('every licence has a unique identifier', () => {
   const { id: _, ...rest } = given;
   const [one, other] = [createLicence(rest, licensor.privateKey), createLicence(rest, licensor.privateKey)];
   expect(read(one).claims?.id).not.toBe(read(other).claims?.id);

@@ -250,7 +250,7 @@ describe('a backup', () => {
     expect(await backupPath({ ...DEFAULTS, DATA_DIR: 'data', CONFIG_BACKUP }, '/w')).toBe(path);
   });
 
-  test('in a directory has a name of its own; other places are refused', async () => {
+  test('in a directory has a fixed name; other places are refused', async () => {
     expect(await backupPath({ ...DEFAULTS, CONFIG_BACKUP: directory })).toBe(join(directory, 'configuration.json'));
     for (const CONFIG_BACKUP of ['s3://bucket/../key', 's3://', 'https://user:pw@host/x', 'file://host/x']) {
       await expect(backupPath({ ...DEFAULTS, CONFIG_BACKUP })).rejects.toMatchObject({

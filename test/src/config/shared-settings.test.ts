@@ -44,7 +44,7 @@ function oldKey() {
   return { store, watched, seen };
 }
 
-test('whoever asks for a watched key tells its watchers first', async () => {
+test('a request for a watched key informs its watchers first', async () => {
   const store = slowStore();
   settings = watchSettings(store);
   const seen: (string | undefined)[] = [];
@@ -76,7 +76,7 @@ test('what is asked for in one turn is read once, and each gets its own', async 
     '3',
   ]);
   expect(asked).toEqual([['a', 'b', 'missing', 'c.sql-transformer', 'c']]);
-  // The read of an earlier turn may be older than what somebody asks for now.
+  // The read of an earlier turn may be older than what is asked for now.
   store.slow = true;
   const early = watched.get('a');
   await nextTurn();
@@ -89,7 +89,7 @@ test('what is asked for in one turn is read once, and each gets its own', async 
   expect(await Promise.all([early, late])).toEqual(['1', 'new']);
 });
 
-test('a store that fails fails everybody who asked, and nobody afterwards', async () => {
+test('a store that fails fails all earlier requests, and no later ones', async () => {
   const store = slowStore();
   let fails = true;
   settings = watchSettings({

@@ -69,7 +69,7 @@ describe('a promise with a time limit', () => {
     await expect(within(60_000, Promise.reject(new Error('own')), () => 'late')).rejects.toThrow('own');
   });
 
-  test('gives the result of the limit afterwards, or its error; a later rejection of its own is ignored', async () => {
+  test('gives the result of the limit afterwards, or its error; a later rejection of the promise is ignored', async () => {
     let reject: (error: Error) => void = () => undefined;
     const promise = new Promise<never>((_, refuse) => {
       reject = refuse;

@@ -43,12 +43,12 @@ describe('texts that differ in two words of four characters', () => {
   });
 });
 
-test('padding is not a text of its own', () => {
+test('padding differs from characters of a text', () => {
   const texts = Array.from({ length: 64 }, (_, length) => 'x'.repeat(length)).flatMap((text) => [text, `${text}\0`, `${text}\0\0`]);
   expect(collisions(texts)).toBe(0);
 });
 
-test('the parts of a pair are told apart', () => {
+test('the parts of a pair are distinguished', () => {
   const seen = new Set<string>();
   for (const [first, second] of [
     ['ab', 'c'],

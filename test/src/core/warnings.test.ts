@@ -1,4 +1,4 @@
-/** Warnings of a process are lines of its log. In processes of their own: what prints them is part of the process. */
+/** Warnings of a process are lines of its log. In separate processes: what prints them is part of the process. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import { compiled } from '../../../src/core/compiled.ts';

@@ -83,7 +83,7 @@ describe('downloads', () => {
     expect((await fetched('functions.ttl')).version).not.toBe(version);
   });
 
-  test('code that nobody names is that of the option', async () => {
+  test('code that is not named is that of the option', async () => {
     const text = described('same').replace('; doap:download-url <code.mjs>', '');
     await workshop.write({ 'unnamed.ttl': text, 'other.mjs': 'export const same = 1;' });
     await expect(fetched('unnamed.ttl')).rejects.toMatchObject({ message: expect.stringContaining('says not where it is') });

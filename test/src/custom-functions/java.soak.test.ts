@@ -97,7 +97,7 @@ test.each([
 test.each([
   ['loop', 'it needed more than 5 s', 'CUSTOM_FUNCTION_SECONDS'],
   ['memory', 'it needed more than 64 MB of memory', 'CUSTOM_FUNCTION_MEMORY_MB'],
-])('%s is ended, and the next call starts the process anew', (text, message, limit) => {
+])('%s is ended, and the next call starts the process again', (text, message, limit) => {
   expect(all(find('odd'), 'a', text)).toEqual([{ result: 'a!' }]);
   expect(() => all(find('odd'), text)).toThrow(expect.objectContaining({ message, limit }));
   expect(all(find('odd'), 'b')).toEqual([{ result: 'b!' }]);

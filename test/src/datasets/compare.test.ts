@@ -107,7 +107,7 @@ describe('graphs', () => {
     expect(removed).toEqual([]);
   });
 
-  test('a file that is cut off is told', async () => {
+  test('a file that is cut off is reported', async () => {
     (await logOf('graph', ['<a> <b> "1" .\n'])).close();
     const { truncateSync } = await import('node:fs');
     truncateSync(join(directory, 'graph', 'log'), 3);

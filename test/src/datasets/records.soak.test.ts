@@ -2,4 +2,4 @@
 import { soakSeeds } from '../../support/random.ts';
 import { datasetsByRecord } from './records-suite.ts';
 
-datasetsByRecord(soakSeeds(11, 60), 8);
+datasetsByRecord(soakSeeds(11, 54), Number(process.env.VERSIONS ?? 4), true);

@@ -1,19 +1,23 @@
 /**
  * Datasets of random mappings over random tables that are edited: after each version its graph is what a plain run makes, its changes are those
- * between the two graphs, and nothing else. Versions are made in memory, without memory and in threads.
+ * between the two graphs, and nothing else. Versions are made by output and by record, in memory, without memory, in threads, and after runs that were killed.
+ *
+ * RANDOM_SEEDS, VERSIONS and TELL ask for other datasets, for so many versions of each, and for their count.
  */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../src/core/fault.ts';
 import { fromBytes } from '../../../src/core/text.ts';
-import type { ChangedLines } from '../../../src/datasets/changes.ts';
+import type { ChangedLines, Folding } from '../../../src/datasets/changes.ts';
 import { Dataset } from '../../../src/datasets/dataset.ts';
-import { type DatasetFiles, openFiles } from '../../../src/datasets/files.ts';
+import { openFiles } from '../../../src/datasets/files.ts';
+import { manifestName } from '../../../src/datasets/manifest.ts';
 import { removeVersions } from '../../../src/datasets/retention.ts';
-import { type DatasetReport, runDataset } from '../../../src/datasets/run.ts';
+import { type DatasetHooks, type DatasetPlace, type DatasetReport, type Finding, runDataset } from '../../../src/datasets/run.ts';
 import { isQuoted, splitLine, subjectAt, termsOfQuoted } from '../../../src/nquads/terms.ts';
+import type { RunRequest } from '../../../src/run/request.ts';
 import { USUAL_S3_ACCESS } from '../../../src/storage/s3-access.ts';
 import { Random } from '../../support/random.ts';
 import { plainLabels } from '../../support/read-rdf.ts';
@@ -33,13 +37,23 @@ import {
 
 const MOST_LINES = 1000;
 
-/** How a version is made. */
-const WAYS: readonly Partial<Changes>[] = [
-  {},
-  { memoryBudgetBytes: 0, keyBytes: 0 },
-  { threads: 2, threadBytes: 300, keyBytes: 0 },
-  { threads: 3, threadBytes: 200, keyBytes: 0, memoryBudgetBytes: 0 },
-];
+/** How a version is made, and how often. Threads take long to start. */
+const WAYS = {
+  'in memory': [4, {}],
+  'without memory': [4, { memoryBudgetBytes: 0, keyBytes: 0 }],
+  'in 2 threads': [1, { threads: 2, threadBytes: 300, keyBytes: 0 }],
+  'in 3 threads, without memory': [1, { threads: 3, threadBytes: 200, keyBytes: 0, memoryBudgetBytes: 0 }],
+} as const satisfies Readonly<Record<string, readonly [weight: number, changes: Partial<Changes>]>>;
+type Way = keyof typeof WAYS;
+const WEIGHTS = Object.fromEntries(Object.entries(WAYS).map(([way, [weight]]) => [way, weight])) as Record<Way, number>;
+
+/** Prints, where TELL asks for it, how many versions there are so far. */
+export function told(byOutput: number, byRecord: number): void {
+  if (process.env.TELL) process.stderr.write(`${byOutput + byRecord} versions are right: ${byOutput} by output, ${byRecord} by record\n`);
+}
+
+/** So many versions of each dataset. */
+export const versionsOf = (usual: number): number => Number(process.env.VERSIONS ?? usual);
 
 /**
  * @param versions of each dataset
@@ -62,138 +76,256 @@ export function datasetsOfVersions(
       rmSync(directory, { recursive: true, force: true });
     });
 
-    const counts = { versions: 0, same: 0, added: 0, removed: 0, kept: 0, faults: 0, targets: 0, reordered: 0, byRecord: 0 };
+    const counts = { versions: 0, byRecord: 0, same: 0, killed: 0, added: 0, removed: 0, kept: 0, faults: 0, targets: 0, reordered: 0 };
+    const ways = Object.fromEntries(Object.keys(WAYS).map((way) => [way, 0])) as Record<Way, number>;
 
-    test.each(seeds)('seed %d', async (seed) => {
-      const random = new Random(seed);
-      const followed = follow?.(seed);
-      const place = join(directory, String(seed));
-      mkdirSync(place);
-      const database = databases.formats[seed % databases.formats.length];
-      const choices = database === undefined || random.chance(0.7) ? FORMATS : [database, ...FORMATS];
-      const formats = { one: random.pick(choices), two: random.pick(choices) };
-      const alone = random.chance(0.3);
-      let mapping = mappingOf(random, viewOf(random, alone), formats, alone);
-      let tables: Tables = { one: rowsOf(random, 0, 12), two: rowsOf(random, 0, 12) };
-      const changes: Changes = {
-        onError: 'skip',
-        maxRejected: 1e9,
-        mappings: [join(place, 'mapping.ttl')],
-        workingDirectory: place,
-        ...changesOf(Object.values(formats)),
-      };
-      const files = openFiles(join(place, 'dataset'), place, USUAL_S3_ACCESS);
-      const folding = { directory: join(place, 'folding'), memoryBudgetBytes: random.chance(0.5) ? 0 : 2 ** 24 };
-      const graphs: (readonly string[])[] = [[]];
-      let last = 0;
-      const outputs = new Set<string | undefined>([undefined]);
-      for (let step = 0; step < versions; step++) {
-        // Where no value is a position, rows in another order make the same graph.
-        const isReordered = step > 0 && random.chance(0.2);
-        if (isReordered) tables = { one: random.shuffle(tables.one), two: random.shuffle(tables.two) };
-        else if (step > 0) tables = edited(random, tables);
-        const isChanged = step > 0 && !isReordered && random.chance(0.15);
-        if (isChanged) mapping = mappingOf(random, viewOf(random, alone), formats, alone);
-        for (const table of TABLES) await formats[table].write(place, table, COLUMNS, tables[table]);
-        writeFileSync(join(place, 'mapping.ttl'), textOf(mapping));
-        const expected = await linesOf(changes).catch((error: unknown) => error as Error);
-        if (!(expected instanceof Error) && expected.length > MOST_LINES) return;
-        const run = async (): Promise<DatasetReport> =>
-          runDataset(
-            { files, stateDirectory: join(place, 'dataset', 'state') },
-            { ...requestOf({ ...changes, ...random.pick(WAYS) }, join(place, 'spill')), runId: `run-${step}` },
-            {},
-          );
-        if (expected instanceof Error) {
-          counts.faults++;
-          if (!(expected instanceof Fault)) throw expected;
-          await expect(run()).rejects.toMatchObject({ code: expected.code });
-          continue;
+    test.each(seeds)(
+      'seed %d',
+      async (seed) => {
+        const random = new Random(seed);
+        const followed = follow?.(seed);
+        const place = join(directory, String(seed));
+        mkdirSync(place);
+        const database = databases.formats[seed % databases.formats.length];
+        const choices = database === undefined || random.chance(0.7) ? FORMATS : [database, ...FORMATS];
+        const formats = { one: random.pick(choices), two: random.pick(choices) };
+        const alone = random.chance(0.3);
+        let mapping = mappingOf(random, viewOf(random, alone), formats, alone);
+        let tables: Tables = { one: rowsOf(random, 0, 12), two: rowsOf(random, 0, 12) };
+        const changes: Changes = {
+          onError: 'skip',
+          maxRejected: 1e9,
+          mappings: [join(place, 'mapping.ttl')],
+          workingDirectory: place,
+          ...changesOf(Object.values(formats)),
+        };
+        const [usual, byRecord] = [new Watched(place, 'dataset', random), new Watched(place, 'by-record', random)];
+        /** Whether the mapping cannot be made by record. */
+        let isByOutput = false;
+        let isFault = false;
+        /** Whether the dataset has the tables and the mapping of the last step. */
+        let isSettled = false;
+        for (let step = 0; step < versions; step++) {
+          // Where no value is a position, rows in another order make the same graph.
+          const isReordered = isSettled && random.chance(0.1);
+          isSettled = false;
+          if (isReordered) tables = { one: random.shuffle(tables.one), two: random.shuffle(tables.two) };
+          else if (step > 0) for (let i = random.between(1, 3); i > 0; i--) tables = edited(random, tables);
+          const isChanged = isFault || (step > 0 && !isReordered && random.chance(0.15));
+          isFault = false;
+          if (isChanged) mapping = mappingOf(random, viewOf(random, alone), formats, alone);
+          if (isChanged) isByOutput = false;
+          for (const table of TABLES) await formats[table].write(place, table, COLUMNS, tables[table]);
+          writeFileSync(join(place, 'mapping.ttl'), textOf(mapping));
+          const expected = await linesOf(changes).catch((error: unknown) => error as Error);
+          if (!(expected instanceof Error) && expected.length > MOST_LINES) {
+            // Its joins multiply rows.
+            tables = { one: rowsOf(random, 0, 5), two: rowsOf(random, 0, 5) };
+            mapping = mappingOf(random, viewOf(random, alone), formats, alone);
+            isByOutput = false;
+            continue;
+          }
+          const request = (): readonly [way: Way, request: RunRequest] => {
+            const way = random.weighted(WEIGHTS);
+            return [way, { ...requestOf({ ...changes, ...WAYS[way][1] }, join(place, 'spill')), runId: `run-${step}` }];
+          };
+          const [way, requested] = request();
+          if (expected instanceof Error) {
+            counts.faults++;
+            isFault = true;
+            if (!(expected instanceof Fault)) throw expected;
+            await expect(usual.run(requested)).rejects.toMatchObject({ code: expected.code });
+            continue;
+          }
+          const isKilled = random.chance(0.15);
+          if (isKilled) counts.killed += Number(await usual.runKilled(requested));
+          const made = await usual.run(requested);
+          const found = await usual.expectVersion(made, expected);
+          isSettled = true;
+          if (isReordered && !mapping.counts && !mapping.gathers) {
+            counts.reordered++;
+            expect([found?.added ?? 0, found?.removed ?? 0]).toEqual([0, 0]);
+          }
+          if (found === undefined) counts.same++;
+          else {
+            counts.versions++;
+            ways[way]++;
+            for (const count of ['added', 'removed', 'kept', 'targets'] as const) counts[count] += found[count];
+            await followed?.(usual.dataset);
+          }
+          // Versions that were written somewhere need those that follow.
+          if (followed === undefined && random.chance(0.1)) await usual.expectFolded();
+          if (isByOutput) continue;
+          // Each record is a chunk.
+          const finding = { by: 'record', chunks: { least: 1, usual: 0, most: 1 } } as const;
+          const [wayByRecord, requestedByRecord] = request();
+          const twin = await byRecord.run(requestedByRecord, finding).catch((error: unknown) => {
+            if (!(error instanceof Fault && error.message.includes('cannot be found by record'))) throw error;
+            isByOutput = true;
+          });
+          if (twin === undefined || (await byRecord.expectVersion(twin, expected)) === undefined || twin.changesBy !== 'record') continue;
+          counts.byRecord++;
+          ways[wayByRecord]++;
         }
-        const made = await run();
-        counts.byRecord += Number(await isSameByRecord(place, { ...changes, ...random.pick(WAYS) }, step, files, made));
-        const dataset = await Dataset.open(files);
-        expect([made.previousVersion, dataset.current]).toEqual([last, made.version]);
-        const targets = Object.keys(made.version === 0 ? {} : ((await dataset.manifest(made.version)).targets ?? {}));
-        if (targets.length > 0) counts.targets++;
-        // A target that the mapping has no more still has what was removed.
-        for (const target of targets) outputs.add(target);
-        const graph = await marked(outputs, (target) => textsOf(dataset.graph(made.version, target, folding)));
-        expect(withoutLabels(graph)).toEqual(withoutLabels(expected));
-        expect(new Set(graph).size).toBe(graph.length);
-        const before = graphs[last] as readonly string[];
-        if (isReordered && !mapping.counts && !mapping.gathers) {
-          counts.reordered++;
-          expect([made.added, made.removed]).toEqual([0, 0]);
+        for (const one of [usual, byRecord]) {
+          await one.expectGraph();
+          await one.expectFolded();
         }
-        if (made.version === last) {
-          counts.same++;
-          expect(graph.toSorted()).toEqual(before.toSorted());
-          continue;
-        }
-        counts.versions++;
-        expect(made.version).toBe(last + 1);
-        graphs[made.version] = graph;
-        const [added, removed] = await changedIn(dataset, last, outputs, folding);
-        expectChanges(before, graph, added, removed);
-        const kept = await marked(outputs, (target) => textsOf(dataset.lines(made.version, 'kept', target)));
-        expectKept(before, graph, kept);
-        counts.kept += kept.length;
-        counts.added += added.length;
-        counts.removed += removed.length;
-        const since = random.between(0, made.version);
-        const [netAdded, netRemoved] = await changedIn(dataset, since, outputs, folding);
-        expectChanges(graphs[since] as readonly string[], graph, netAdded, netRemoved);
-        last = made.version;
-        await followed?.(dataset);
-      }
-      if (last > 2) {
-        const { base } = await removeVersions({ files, stateDirectory: join(place, 'dataset', 'state') }, 2, folding);
-        const dataset = await Dataset.open(files);
-        expect(dataset.versions).toEqual([last - 1, last]);
-        const targets = Object.keys((await dataset.manifest(base)).targets ?? {});
-        const graph = await marked([undefined, ...targets], (target) => textsOf(dataset.graph(base, target, folding)));
-        expect(graph.toSorted()).toEqual((graphs[base] as readonly string[]).toSorted());
-      }
-      // What is temporary is gone.
-      expect(readdirSync(join(place, 'dataset', 'state')).filter((name) => !/^\d+-/.test(name))).toEqual([]);
-    });
+        told(counts.versions, counts.byRecord);
+      },
+      3_600_000,
+    );
 
     test('are of all kinds', () => {
+      if (process.env.TELL) console.log({ ...counts, ...ways });
       if (seeds.length < 20) return;
-      const { same, added, removed, kept, targets, reordered } = counts;
+      const { same, added, removed, kept, targets, reordered, killed } = counts;
       expect(counts.versions).toBeGreaterThan(seeds.length);
-      for (const many of [same, targets, reordered, counts.byRecord]) expect(many).toBeGreaterThan(seeds.length / 20);
+      for (const many of [same, targets, reordered, killed, counts.byRecord, ...Object.values(ways)])
+        expect(many).toBeGreaterThan(seeds.length / 20);
       for (const many of [added, removed, kept]) expect(many).toBeGreaterThan(seeds.length * 5);
     });
   });
 }
 
-/**
- * Makes the version in another dataset by record, if the plan allows it, with each record as a chunk.
- *
- * @returns whether changes were found by record; they are those of `made`
- */
-async function isSameByRecord(place: string, changes: Changes, step: number, files: DatasetFiles, made: DatasetReport): Promise<boolean> {
-  const own = openFiles(join(place, 'by-record'), place, USUAL_S3_ACCESS);
-  const request = { ...requestOf(changes, join(place, 'spill')), runId: `run-${step}` };
-  const find = (by: 'record' | undefined): Promise<DatasetReport> =>
-    runDataset({ files: own, stateDirectory: join(place, 'by-record', 'state') }, request, {}, undefined, {
-      by,
-      chunks: { least: 1, usual: 0, most: 1 },
-    });
-  const found = await find('record').catch((error: unknown) => {
-    if (error instanceof Fault && error.message.includes('cannot be found by record')) return find(undefined);
-    throw error;
-  });
-  expect([found.version, found.added, found.removed, found.statements]).toEqual([made.version, made.added, made.removed, made.statements]);
-  if (found.version > found.previousVersion) {
-    const folding = { directory: join(place, 'folding-by-record'), memoryBudgetBytes: 2 ** 24 };
-    const of = async (dataset: Dataset): Promise<readonly (readonly string[])[]> =>
-      (await changedIn(dataset, found.previousVersion, [undefined], folding)).map((lines) => withoutLabels(lines).toSorted());
-    expect(await of(await Dataset.open(own))).toEqual(await of(await Dataset.open(files)));
+/** A dataset, and what it must be: the graphs of its versions. */
+class Watched {
+  readonly #place: string;
+  readonly #random: Random;
+  readonly #at: DatasetPlace & { readonly directory: string };
+  readonly #folding: Folding;
+  readonly #graphs: (readonly string[])[] = [[]];
+  #last = 0;
+  #dataset: Dataset | undefined;
+  /** What a run published before it was killed. */
+  #published: DatasetReport | undefined;
+
+  constructor(place: string, name: string, random: Random) {
+    this.#place = place;
+    this.#random = random;
+    const directory = join(place, name);
+    const files = openFiles(directory, place, USUAL_S3_ACCESS);
+    this.#at = { directory, files, stateDirectory: join(directory, 'state'), isLocked: true };
+    this.#folding = { directory: join(place, `${name}-folding`), memoryBudgetBytes: random.chance(0.5) ? 0 : 2 ** 24 };
   }
-  return found.changesBy === 'record';
+
+  get dataset(): Dataset {
+    return this.#dataset as Dataset;
+  }
+
+  async run(request: RunRequest, finding?: Finding, hooks: DatasetHooks = {}): Promise<DatasetReport> {
+    mkdirSync(this.#at.stateDirectory, { recursive: true });
+    const made = await runDataset(this.#at, request, hooks, undefined, finding);
+    const published = this.#published;
+    this.#published = undefined;
+    if (published === undefined) return made;
+    expect([made.version, made.previousVersion, made.added, made.removed]).toEqual([published.version, published.version, 0, 0]);
+    return published;
+  }
+
+  /**
+   * Leaves all files as they are at a moment of a run, as a kill does.
+   *
+   * @returns whether there was such a moment
+   */
+  async runKilled(request: RunRequest): Promise<boolean> {
+    const { directory } = this.#at;
+    const aside = join(this.#place, 'killed');
+    rmSync(aside, { recursive: true, force: true });
+    const killed = new Fault('run/cancelled', 'killed');
+    const moment = this.#random.pick(['read', 'files', 'manifest', 'description'] as const);
+    const isFirst = this.#random.chance(0.5);
+    const copy = (): void => cpSync(directory, aside, { recursive: true });
+    let confirmed = 0;
+    const at = (reached: boolean) => async (): Promise<void> => {
+      if (!reached) return;
+      copy();
+      throw killed;
+    };
+    const hooks: DatasetHooks = {
+      located: at(moment === 'read'),
+      confirm: () => at(moment === 'files' && ++confirmed === (isFirst ? 1 : 2))(),
+      pending: async () => {
+        if (moment === 'description') copy();
+        else await at(moment === 'manifest')();
+      },
+    };
+    const published = await this.run(request, undefined, hooks).catch((error: unknown) => {
+      if (error !== killed) throw error;
+    });
+    if (published !== undefined) {
+      // The version exists when its manifest does.
+      if (published.version > published.previousVersion) this.#published = published;
+      if (!existsSync(aside)) return false;
+      const manifest = manifestName(published.version);
+      // An empty graph has no files.
+      mkdirSync(dirname(join(aside, manifest)), { recursive: true });
+      copyFileSync(join(directory, manifest), join(aside, manifest));
+    }
+    rmSync(directory, { recursive: true });
+    renameSync(aside, directory);
+    return true;
+  }
+
+  /** @param expected what a plain run makes @returns undefined: nothing has changed */
+  async expectVersion(made: DatasetReport, expected: readonly string[]) {
+    const [last, folding] = [this.#last, this.#folding];
+    const dataset = await Dataset.open(this.#at.files);
+    this.#dataset = dataset;
+    expect([made.previousVersion, dataset.current, dataset.description.currentVersion]).toEqual([last, made.version, made.version]);
+    // A target that the mapping has no more still has what was removed.
+    const outputs = await this.#known([last, made.version].filter((version) => version > 0));
+    const before = this.#graphs[last] as readonly string[];
+    const [added, removed] = made.version === last ? [[], []] : await changedIn(dataset, last, outputs, folding);
+    const [old, gone] = [new Set(before), new Set(removed)];
+    const graph = [...before.filter((line) => !gone.has(line)), ...added];
+    expect(withoutLabels(graph)).toEqual(withoutLabels(expected));
+    expect([added.filter((line) => old.has(line)), removed.filter((line) => !old.has(line))]).toEqual([[], []]);
+    expect([new Set(added).size, gone.size]).toEqual([added.length, removed.length]);
+    // What is temporary is gone.
+    expect(readdirSync(this.#at.stateDirectory).filter((name) => !/^\d+-/.test(name))).toEqual([]);
+    if (made.version === last) return undefined;
+    expect([made.version, made.statements]).toEqual([last + 1, graph.filter((line) => markOf(line) === '').length]);
+    expect(added.length + removed.length).toBeGreaterThan(last === 0 ? -1 : 0);
+    this.#last = made.version;
+    this.#graphs[made.version] = graph;
+    const kept = await marked(outputs, (target) => textsOf(dataset.lines(made.version, 'kept', target)));
+    expectKept(before, graph, kept);
+    if (this.#random.chance(0.1)) await this.expectGraph();
+    return { added: added.length, removed: removed.length, kept: kept.length, targets: Number(outputs.size > 1) };
+  }
+
+  /** The export of the newest version, and the changes since any other. */
+  async expectGraph(): Promise<void> {
+    const [dataset, last, folding] = [this.#dataset, this.#last, this.#folding];
+    if (dataset === undefined || last === 0) return;
+    const since = this.#random.pick([0, ...dataset.versions]);
+    const outputs = await this.#known(since === 0 ? [last] : [since, last]);
+    const graph = await marked(outputs, (target) => textsOf(dataset.graph(last, target, folding)));
+    const expected = this.#graphs[last] as readonly string[];
+    expect(graph.toSorted()).toEqual(expected.toSorted());
+    const [added, removed] = await changedIn(dataset, since, outputs, folding);
+    expectChanges(this.#graphs[since] as readonly string[], expected, added, removed);
+  }
+
+  /** The outputs that some versions have. */
+  async #known(versions: readonly number[]): Promise<ReadonlySet<string | undefined>> {
+    const manifests = await Promise.all(versions.map((version) => this.dataset.manifest(version)));
+    return new Set([undefined, ...manifests.flatMap(({ targets = {} }) => Object.keys(targets))]);
+  }
+
+  /** Removes all versions but two, which stay as they are. */
+  async expectFolded(): Promise<void> {
+    const last = this.#last;
+    if (this.#dataset === undefined || this.#dataset.versions.length < 3) return;
+    const { base } = await removeVersions(this.#at, 2, this.#folding);
+    const dataset = await Dataset.open(this.#at.files);
+    expect(dataset.versions).toEqual([last - 1, last]);
+    this.#dataset = dataset;
+    const graph = await marked(await this.#known([base]), (target) => textsOf(dataset.graph(base, target, this.#folding)));
+    expect(graph.toSorted()).toEqual((this.#graphs[base] as readonly string[]).toSorted());
+    await this.expectGraph();
+  }
 }
 
 function expectChanges(before: readonly string[], after: readonly string[], added: readonly string[], removed: readonly string[]): void {
@@ -202,8 +334,12 @@ function expectChanges(before: readonly string[], after: readonly string[], adde
   expect(removed.toSorted()).toEqual(before.filter((line) => !fresh.has(line)).toSorted());
 }
 
-/** Statements that stay and have the subject of a removed one, in the same output, or one of its triples, are kept. Some others may be. */
-export function expectKept(before: readonly string[], after: readonly string[], kept: readonly string[]): void {
+/**
+ * Statements that stay and have the subject of a removed one, in the same output, or one of its triples, are kept. Some others may be.
+ *
+ * @returns their number
+ */
+export function expectKept(before: readonly string[], after: readonly string[], kept: readonly string[]): number {
   const fresh = new Set(after);
   const gone = before.filter((line) => !fresh.has(line));
   const subjects = new Set(gone.map(subjectIn));
@@ -211,8 +347,10 @@ export function expectKept(before: readonly string[], after: readonly string[], 
   const known = new Set(kept);
   const stays = before.filter((line) => fresh.has(line));
   const needed = after.filter((line) => triplesIn(line).some((triple) => triples.has(triple)));
-  expect([...stays.filter((line) => subjects.has(subjectIn(line))), ...needed].filter((line) => !known.has(line))).toEqual([]);
+  const wanted = [...stays.filter((line) => subjects.has(subjectIn(line))), ...needed];
+  expect(wanted.filter((line) => !known.has(line))).toEqual([]);
   expect(kept.filter((line) => !fresh.has(line))).toEqual([]);
+  return wanted.length;
 }
 
 const markOf = (line: string): string => /^(?:(?![<_])\S+ )?/.exec(line)?.[0] as string;
@@ -230,30 +368,36 @@ function triplesIn(line: string): readonly string[] {
   return [...inner(subject), ...inner(object)];
 }
 
-/** Change, delete, insert, duplicate and reorder rows, empty a table, swap both. */
+/** Changes, deletes, inserts, duplicates and reorders rows, empties a table, swaps both. */
 export function edited(random: Random, tables: Tables): Tables {
   const edit = (rows: readonly Row[]): readonly Row[] => {
-    const of = [...rows];
-    const at = of.length === 0 ? 0 : random.between(0, of.length - 1);
-    switch (random.between(0, 7)) {
+    const at = rows.length === 0 ? 0 : random.between(0, rows.length - 1);
+    if (rows.length === 0) return random.chance(0.5) ? rowsOf(random, 1, 8) : rows;
+    switch (random.between(0, 9)) {
       case 0:
-        return of.toSpliced(at, 1);
       case 1:
-        return of.toSpliced(at, 0, ...rowsOf(random, 1, 3));
+        return rows.toSpliced(at, 1);
       case 2:
-        return of.length === 0 ? of : [...of, of[at] as Row];
       case 3:
-        return random.shuffle(of);
+        return rows.toSpliced(at, 0, ...rowsOf(random, 1, 3));
       case 4:
-        return of.length === 0 ? of : of.with(at, rowsOf(random, 1, 1)[0] as Row);
+        return [...rows, rows[at] as Row];
       case 5:
-        return random.chance(0.2) ? [] : of;
+        return random.shuffle(rows);
+      case 6:
+        return random.chance(0.2) ? [] : rows;
       default:
-        return of;
+        return rows.with(at, rowsOf(random, 1, 1)[0] as Row);
     }
   };
   if (random.chance(0.05)) return { one: tables.two, two: tables.one };
-  return { one: edit(tables.one), two: edit(tables.two) };
+  const [isFirst, isSecond] = random.pick([
+    [true, false],
+    [false, true],
+    [true, true],
+    [true, true],
+  ] as const);
+  return { one: isFirst ? edit(tables.one) : tables.one, two: isSecond ? edit(tables.two) : tables.two };
 }
 
 export async function textsOf(pieces: AsyncIterable<string>): Promise<string> {

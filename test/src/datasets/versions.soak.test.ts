@@ -1,5 +1,5 @@
 /** More random datasets. */
 import { soakSeeds } from '../../support/random.ts';
-import { datasetsOfVersions } from './versions-suite.ts';
+import { datasetsOfVersions, versionsOf } from './versions-suite.ts';
 
-datasetsOfVersions(soakSeeds(11, 70), 8);
+datasetsOfVersions(soakSeeds(11, 40), versionsOf(8));

@@ -3,4 +3,4 @@
 import { seeds } from '../../support/random.ts';
 import { randomRecords } from './records-suite.ts';
 
-randomRecords(seeds(1000, 1400));
+randomRecords(seeds(1000, 1150));

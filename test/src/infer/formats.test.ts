@@ -89,7 +89,7 @@ describe('the same rows', () => {
   }
 });
 
-test('nested columns of Parquet are triples maps of their own, joined with their row', async () => {
+test('nested columns of Parquet are separate triples maps, joined with their row', async () => {
   const nested = await readFile(join(PROJECT_ROOT, 'test/src/sources/parquet/fixtures/nested.parquet'));
   await withFiles({ 'nested.parquet': nested }, async (directory) => {
     const { mapping, lines } = await started(directory, ['nested.parquet']);

@@ -65,7 +65,7 @@ async function authored(files: Readonly<Record<string, string>>, mapping: string
 
 const literals = (lines: readonly string[]): readonly string[] => lines.filter((line) => /"(?:\^\^<[^>]*>)? \.$/.test(line));
 
-/** Values that no two fields share, so that each makes a statement of its own. */
+/** Values that no two fields share, so that each makes another statement. */
 class Values {
   readonly #random: Random;
   #count = 0;

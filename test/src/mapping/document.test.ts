@@ -178,6 +178,6 @@ test.each([
   ['https://example.org/people.yml?version=2', true],
   ['people.yml.ttl', false],
   ['people.ttl', false],
-])('whether %s is YARRRML is told by its name: %s', (name, expected) => {
+])('the name %s shows whether it is YARRRML: %s', (name, expected) => {
   expect(isYarrrml({ name })).toBe(expected);
 });

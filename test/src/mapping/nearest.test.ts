@@ -14,7 +14,7 @@ describe('nearest', () => {
     expect(nearest(word, candidates)).toEqual(expected);
   });
 
-  test('compares the part that it is told to', () => {
+  test('compares the part that is given', () => {
     const last = (name: string) => name.split('/').at(-1) as string;
     const others = ['http://a.very.long/name/Person', 'http://b/Persons', 'http://a.very.long/name/Cities'];
     expect(nearest('http://a.very.long/name/Persn', others, 3, last)).toEqual(others.slice(0, 1));

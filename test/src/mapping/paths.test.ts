@@ -54,7 +54,7 @@ const PLACES: readonly (readonly [place: string, json: string])[] = [
     '<#m> rml:logicalSource <#v> ; rml:subjectMap [ rml:template "http://e/{f}" ] . <#v> rml:viewOn [ INNER ] ; rml:field [ rml:fieldName "f" ; rml:reference "X" ] .',
   ],
   [
-    'a field that nobody reads',
+    'a field that is not read',
     '<#m> rml:logicalSource <#v> ; rml:subject e:s . <#v> rml:viewOn [ INNER ] ; rml:field [ rml:fieldName "f" ; rml:reference "X" ] .',
   ],
   [
@@ -123,8 +123,8 @@ describe('an expression that is not valid is an error of the mapping', () => {
     ['legacy RML, too, has its limits', object(OLD_SOURCE, '$.a[', 'old'), '"$.a[" is not a JSONPath: the "[" has no "]", at character 4'],
     [
       'an unknown function',
-      object(XML_SOURCE, 'nobody(b)'),
-      '"nobody(b)" is not an XPath: there is no function nobody with 1 argument, at character 1',
+      object(XML_SOURCE, 'absent(b)'),
+      '"absent(b)" is not an XPath: there is no function absent with 1 argument, at character 1',
     ],
     ['a variable', object(XML_SOURCE, 'b = $x'), '"b = $x" is not an XPath: there is no variable $x, at character 5'],
     ['a prefix that the document may declare', object(XML_SOURCE, 'count(p:b)'), undefined],

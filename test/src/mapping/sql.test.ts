@@ -78,7 +78,7 @@ describe('the logical table of R2RML', () => {
       `error: rr:sqlVersion takes an IRI such as rr:SQL2008, found the text "SQL2008" | ${KNOWN_VERSIONS}`,
     ],
     [
-      'a version that nobody knows',
+      'an unknown version',
       'rr:tableName "t" ; rr:sqlVersion rr:SQL1979',
       `error: rr:SQL1979 is no SQL version that R2RML knows | ${KNOWN_VERSIONS}`,
     ],
@@ -88,7 +88,7 @@ describe('the logical table of R2RML', () => {
       `error: rr:SQL2003 is no SQL version that R2RML knows | did you mean rr:SQL2008? ${KNOWN_VERSIONS}`,
     ],
     [
-      'a version of somebody else',
+      'a version of another vocabulary',
       'rr:tableName "t" ; rr:sqlVersion ex:Spark',
       `warning: <http://e/Spark> is no SQL version that R2RML knows | ${KNOWN_VERSIONS}`,
     ],

@@ -17,7 +17,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 describe('memory', () => {
   const dist = (path: string): string => JSON.stringify(join(PROJECT_ROOT, 'dist', path));
 
-  /** Peak memory, in MB, of a process that reads so many statements of subjects that come again and again, and groups them. */
+  /** Peak memory, in MB, of a process that reads so many statements of subjects that repeat many times, and groups them. */
   function peak(count: number, by: By): number {
     const script = `
       import { readStatements } from ${dist('src/nquads/read.js')};

@@ -141,7 +141,7 @@ describe.each<By>(['subject', 'subject and predicate', 'graph'])('groups by %s',
 });
 
 describe('a group that is larger than memory', () => {
-  test('a subject comes in arrays of its own, distinct', async () => {
+  test('a subject comes in separate arrays, distinct', async () => {
     const input = Array.from({ length: 60_000 }, (_, i) => statement(i % 100 === 0 ? i : 'huge', 'p', `"${i % 20_000}"`, '', i + 1));
     const groups = await filled(input, 'subject', 2 ** 18, 'huge');
     const found: Statement[] = [];
@@ -186,7 +186,7 @@ describe('a group that is larger than memory', () => {
     }
   });
 
-  test('files and descriptors go when nobody wants the rest', async () => {
+  test('files and descriptors go when the rest is not wanted', async () => {
     const before = descriptors();
     const groups = await filled(
       Array.from({ length: 20_000 }, (_, i) => statement('huge', i, '"o"', '', i)),

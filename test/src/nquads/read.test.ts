@@ -404,7 +404,7 @@ describe('resuming', () => {
     expect(whole.ends.at(-1)).toEqual({ byte: bytes.length, line: text.split('\n').length - 1 });
   });
 
-  test('closes what it reads when nobody wants more', async () => {
+  test('closes what it reads when no more is wanted', async () => {
     let closed = false;
     async function* endless() {
       try {

@@ -84,7 +84,7 @@ describe('scans', () => {
     expect(joins).toHaveLength(1);
   });
 
-  test('what has nothing to do with each other is in groups of its own', async () => {
+  test('unrelated triples maps are in separate groups', async () => {
     const { groups } = await plan(
       map('A', 'a.csv', 'rml:template "http://a/{id}" ; rml:class ex:A', join('P', 'k')),
       map('P', 'p.csv', 'rml:template "http://p/{id}"'),

@@ -336,7 +336,7 @@ describe('quoted triples', () => {
     expect(pairs.size).toBeGreaterThan(100);
   });
 
-  test('are told apart by one of their terms', () => {
+  test('are distinguished by one of their terms', () => {
     const triple = (subject: string, object: TermMap): Quoted => ({
       subject: termMap('iri', subject),
       predicate: predicates[1] as TermMap,

@@ -177,7 +177,7 @@ describe('names', () => {
     expect(names.label('<http://ex.com/graph>')).toBe('graph');
   });
 
-  test('two IRIs with one name are told once, classes apart from predicates', () => {
+  test('two IRIs with one name are reported once, classes apart from predicates', () => {
     const own = namesOf(options);
     for (const iri of ['http://a.org/name', 'http://b.org/name', 'http://c.org/name', 'http://a.org/name'])
       expect(own.predicate(`<${iri}>`)).toBe('name');

@@ -36,7 +36,7 @@ describe('SubjectTable', () => {
     expect(wrong).toEqual([]);
   });
 
-  /** Subjects that ascend, and after `ascending` of them come again, or not in their order. */
+  /** Subjects that ascend, and after `ascending` of them repeat, or lose their order. */
   const subjectsOf = (random: Random, nameOf: (i: number) => string, ascending: number): readonly string[] => [
     ...Array.from({ length: ascending }, (_, i) => nameOf(i)),
     ...Array.from({ length: 3000 }, () => nameOf(random.between(0, ascending + 2000))),

@@ -109,7 +109,7 @@ describe('a run', () => {
   test.each<[name: string, inputs: RunRequest['inputs'], code: string, words: string]>([
     ['a name that the mapping has not', [{ name: 'order.csv', url: 'x.csv' }], 'request/invalid', 'order.csv'],
     ['no name and two sources', [{ name: undefined, url: 'x.csv' }], 'request/invalid', '2 file sources'],
-    ['an extension that nobody reads', [{ name: 'orders.csv', url: 'x.pdf' }], 'source/type', 'pdf'],
+    ['an extension of no format', [{ name: 'orders.csv', url: 'x.pdf' }], 'source/type', 'pdf'],
     ['a format that the mapping does not read', [{ name: 'orders.csv', url: 'x.json' }], 'source/type', 'JSON'],
   ])('refuses %s', async (_, inputs, code, words) => {
     const { error } = await run(JOIN, { inputs });

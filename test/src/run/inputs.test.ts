@@ -419,7 +419,7 @@ describe('behind HTTP', () => {
     expect(await text('names.xlsx#Sheet 2', `${file}#One`)).toBe(ann);
   });
 
-  test('JSON Lines are told by their media type', async () => {
+  test('JSON Lines are recognised by their media type', async () => {
     const jsonMap = `${PREFIXES} ex:P a rml:TriplesMap ; ${source('people.json', 'rml:JSONPath', '; rml:iterator "$[*]"')} ;
       rml:subjectMap [ rml:template "http://example.com/P/{$.id}" ; rml:class ex:P ] .`;
     const bound = [{ name: 'people.json', url: `${base}/lines` }];

@@ -33,7 +33,7 @@ async function writeAll(writer: DescriptorWriter, bytes: number): Promise<string
   return expected.digest('hex');
 }
 
-/** Opens a pipe for writing without waiting in writes, as soon as somebody has opened it for reading. */
+/** Opens a pipe for writing without waiting in writes, as soon as a process has opened it for reading. */
 async function openWhenRead(path: string): Promise<number> {
   for (;;) {
     try {
@@ -114,7 +114,7 @@ describe('a pipe', () => {
     expect(said.split(' ')[0]).toBe(expected);
   });
 
-  test('that nobody reads holds whoever writes, after a few megabytes', async () => {
+  test('that is not read holds its writer, after a few megabytes', async () => {
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const descriptor = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
     const writer = new DescriptorWriter(descriptor, 'pipe', { digest: false });
@@ -146,7 +146,7 @@ describe('a pipe', () => {
     closeSync(reader);
   });
 
-  test('that is closed is told as such, not as an error', async () => {
+  test('that is closed is reported as such, not as an error', async () => {
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const descriptor = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
     const writer = new DescriptorWriter(descriptor, 'pipe', { digest: false });

@@ -45,7 +45,7 @@ describe.each(SERIALIZATIONS)('%s', (format) => {
     }
   });
 
-  test('makes of each part a document of its own', async () => {
+  test('makes of each part a separate document', async () => {
     for (let seed = 0; seed < 20; seed++) {
       const random = new Random(seed);
       const some = (): readonly Statement[] => randomDataset(random, 12, graphs).filter((one) => canSay(format, one));

@@ -69,7 +69,7 @@ export const read = (format: Serialization, text: string): Promise<Quad[]> =>
   // The parser of RDF/XML resolves dots in absolute IRIs, which nothing asks for; the other reader keeps them.
   format === 'rdfxml' && /"[^"]*\/\.\.?\/[^"]*"/.test(text) ? Promise.resolve(readAgain(format, text)) : readRdf(format, text);
 
-/** With blank nodes of its own. */
+/** With new blank nodes. */
 export const readAgain = (format: Serialization, text: string): Quad[] =>
   format === 'rdfjson' ? readRdfJson(text) : (parseOxigraph(text, { format: MEDIA_TYPE[format] }) as unknown as Quad[]);
 

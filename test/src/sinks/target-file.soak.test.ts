@@ -22,7 +22,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 describe('memory', () => {
   const dist = (path: string): string => JSON.stringify(join(PROJECT_ROOT, 'dist', path));
 
-  /** Peak memory, in MB, of a process that writes so many statements, of subjects that come again and again, and reads the file. */
+  /** Peak memory, in MB, of a process that writes so many statements, of subjects that repeat many times, and reads the file. */
   function peak(count: number, serialization: Serialization, compression: Compression): number {
     const script = `
       import { openTargetFile } from ${dist('src/sinks/target-file.js')};

@@ -70,7 +70,7 @@ describe('a described column', () => {
       ['2', '3', '3'],
     ],
     [
-      'has nulls of its own in place of the others',
+      'has nulls that replace the others',
       'a,b,c\n-,n/a,-\n',
       ['a', 'b', 'c'],
       {

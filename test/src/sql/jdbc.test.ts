@@ -94,17 +94,17 @@ describe('the scheme and the driver', () => {
   });
 
   test.each([
-    ['jdbc:db2://h:50000/x', undefined, 'database/driver', 'no driver for jdbc:db2: here'],
+    ['jdbc:db2://h:50000/x', undefined, 'database/driver', 'jdbc:db2: is not supported; supported are jdbc:'],
     [
       'jdbc:snowflake://h/x',
       undefined,
       'database/driver',
       'jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlserver:, jdbc:oracle:, jdbc:sqlite: and jdbc:duckdb:',
     ],
-    ['jdbc:h2:mem:x', undefined, 'database/driver', 'no driver for jdbc:h2: here'],
-    ['jdbc:constructor://h/x', undefined, 'database/driver', 'no driver for jdbc:constructor: here'],
+    ['jdbc:h2:mem:x', undefined, 'database/driver', 'jdbc:h2: is not supported; supported are jdbc:'],
+    ['jdbc:constructor://h/x', undefined, 'database/driver', 'jdbc:constructor: is not supported; supported are jdbc:'],
     ['jdbc:postgres://h/x', undefined, 'database/driver', 'Did you mean postgresql?'],
-    ['jdbc:mysql+srv://h/x', undefined, 'database/driver', 'no driver for jdbc:mysql+srv: here'],
+    ['jdbc:mysql+srv://h/x', undefined, 'database/driver', 'jdbc:mysql+srv: is not supported; supported are jdbc:'],
     ['jdbc:mysql://h/x', 'org.h2.Driver', 'database/driver', 'org.postgresql.Driver, com.mysql.cj.jdbc.Driver'],
     ['jdbc:mysql://h/x', 'oracle.jdbc.OracleDriver', 'request/invalid', 'does not read jdbc:mysql: URLs'],
     ['jdbc:mysql://h/x', 'com.mysql.cj.jdbc.Drivr', 'database/driver', 'Did you mean com.mysql.cj.jdbc.Driver'],

@@ -286,20 +286,20 @@ suite('sessions', () => {
     expect(row?.mode).toContain('ANSI_QUOTES');
   });
 
-  test('a wrong password is told in the words of the specification', async () => {
-    await prepare("CREATE OR REPLACE USER somebody@'%' IDENTIFIED BY 'right'");
+  test('a wrong password is reported in the words of the specification', async () => {
+    await prepare("CREATE OR REPLACE USER stranger@'%' IDENTIFIED BY 'right'");
     const at = parseJdbcUrl({
       url: `jdbc:mariadb://127.0.0.1:${server.port}/test`,
-      user: 'somebody',
+      user: 'stranger',
       password: new Secret('wr0ng-s3cret'),
     });
     const fault = await faultOf(open({}, at));
     expect(fault).toMatchObject({ code: 'database/credentials', message: 'Invalid Database Credentials', place: {}, hint: undefined });
   });
 
-  test('a database that the user may not use is told from a wrong password', async () => {
-    await prepare("CREATE OR REPLACE USER somebody@'%' IDENTIFIED BY 'right'", 'CREATE DATABASE IF NOT EXISTS secret');
-    const at = parseJdbcUrl({ url: `jdbc:mariadb://127.0.0.1:${server.port}/secret`, user: 'somebody', password: new Secret('right') });
+  test('a database that the user may not use is distinguished from a wrong password', async () => {
+    await prepare("CREATE OR REPLACE USER stranger@'%' IDENTIFIED BY 'right'", 'CREATE DATABASE IF NOT EXISTS secret');
+    const at = parseJdbcUrl({ url: `jdbc:mariadb://127.0.0.1:${server.port}/secret`, user: 'stranger', password: new Secret('right') });
     expect(await faultOf(open({}, at))).toMatchObject({
       code: 'database/missing',
       message: 'The login is right, but the user may not use the database secret',
@@ -380,7 +380,7 @@ suite('what goes wrong', () => {
     });
   });
 
-  test('a table that another connection has locked is waited for no longer than the limit', async () => {
+  test('a table that another connection has locked is waited for until the limit', async () => {
     await prepare('CREATE OR REPLACE TABLE locked (v INT)');
     await elsewhere(async (run) => {
       await run('LOCK TABLES locked WRITE');
@@ -395,7 +395,7 @@ suite('what goes wrong', () => {
     });
   });
 
-  test('a table whose definition is being changed is waited for no longer than the limit', async () => {
+  test('a table whose definition is being changed is waited for until the limit', async () => {
     await prepare('CREATE OR REPLACE TABLE changing (v INT) ENGINE=InnoDB', 'INSERT INTO changing VALUES (1)');
     await elsewhere(async (holder) => {
       // The change waits for this reader, and who comes later waits for the change.
@@ -420,7 +420,7 @@ suite('what goes wrong', () => {
     expect((await withSession((session) => read(session, 'SELECT * FROM changing'))).rows).toEqual([['1', null]]);
   });
 
-  test('a column that vanishes or comes after the description is told', async () => {
+  test('a column that vanishes or comes after the description is reported', async () => {
     await prepare('CREATE OR REPLACE TABLE changing (v INT, w INT) ENGINE=MyISAM');
     await withSession(async (session) => {
       const columns = await session.describe('SELECT * FROM changing');
@@ -469,7 +469,7 @@ suite('what goes wrong', () => {
     expect((await faultOf(reading)).message).toContain('the server said nothing for 500 ms (socketTimeout)');
   });
 
-  test('a time zone that the server does not know is told', async () => {
+  test('a time zone that the server does not know is reported', async () => {
     const fault = await faultOf(open({}, address('&connectionTimeZone=Europe/Nowhere')));
     expect(fault).toMatchObject({ code: 'database/query', hint: expect.stringContaining('+02:00') });
     expect(fault.message).toContain('Europe/Nowhere');

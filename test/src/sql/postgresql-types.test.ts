@@ -144,7 +144,7 @@ suite(`the types of PostgreSQL${missing === undefined ? '' : ` (skipped: ${missi
   test.each(ARRAYS)('reads the elements of %s', async (sql, type, datatype, texts) => {
     const [column, raw] = await read(`SELECT ${sql} AS value`);
     const { canonical = (text: string): string => text } = column;
-    expect({ type: column.type, datatype: column.datatype, texts: column.elements?.(raw as string).map(canonical) }).toEqual({
+    expect({ type: column.type, datatype: column.datatype, texts: column.elements?.(raw as string)?.map(canonical) }).toEqual({
       type,
       datatype: datatype === undefined ? undefined : XSD + datatype,
       texts,

@@ -129,7 +129,7 @@ suite(`PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`, () =
     test.each([
       ['a wrong password', 'postgres?user=secret&password=wr%26ong'],
       ['no password', 'postgres?user=secret'],
-      ['a user that is not there', 'postgres?user=nobody-there&password=wrong'],
+      ['a user that is not there', 'postgres?user=not-there&password=wrong'],
       ['a user who may not log in', 'postgres?user=nothing'],
     ])('refuses %s in the words of the specification', async (_, rest) => {
       const fault = await faultOf(open({}, urlOf(rest)));

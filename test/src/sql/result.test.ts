@@ -92,7 +92,7 @@ test.each([
   ['no rows', [], { rows: [], rowCount: 0, truncated: false }],
   ['as many rows as there may be', [['1'], ['2']], { rows: [{ n: 1 }, { n: 2 }], rowCount: 2, truncated: false }],
   ['one row more', [['1'], ['2'], ['3']], { rows: [{ n: 1 }, { n: 2 }], rowCount: 2, truncated: true }],
-])('with %s, the limit is told', async (_, rows, expected) => {
+])('with %s, the limit is reported', async (_, rows, expected) => {
   const { text, rowCount, truncated } = await written(jsonResult([column('n', 'integer')]), rows, 2);
   expect(JSON.parse(text)).toMatchObject(expected);
   expect({ rowCount, truncated }).toEqual({ rowCount: expected.rowCount, truncated: expected.truncated });

@@ -16,7 +16,7 @@ export async function take(directory: string): Promise<void> {
 }
 
 export function testStarters({ directory: directoryForTest }: ReturnType<typeof closeAfterEach>, count: number): void {
-  test(`${count} starters never have the directory two at a time, and somebody always gets it, whoever is killed with it in hand`, async () => {
+  test(`${count} starters never have the directory two at a time, and one always gets it, whichever process is killed while it holds it`, async () => {
     const root = await directoryForTest();
     const directory = join(root, 'queue');
     const journal = join(root, 'journal');

@@ -105,7 +105,7 @@ describe('a directory whose owner', () => {
   const withContainers =
     missing === undefined ? test : (name: string, ..._: unknown[]) => test.skip(`${name} (not tested: ${missing})`, () => undefined);
 
-  withContainers('is process 1 of another container is told from ourselves, alive and dead', async () => {
+  withContainers('is process 1 of another container is distinguished from this process, alive and dead', async () => {
     const directory = await directoryForTest();
     const named = (name: string): string[] => [...unshared, 'sh', '-c', `hostname ${name}; exec "$@"`, 'sh'];
     const { child, ended } = await holder(directory, named('first'));
@@ -133,12 +133,12 @@ describe('a record', () => {
   const OTHER_BOOT = '00000000-0000-0000-0000-000000000000';
   const dead = spawnSync('true').pid;
   const rows: readonly [name: string, text: string, ageSeconds: number, expected?: RegExp, hint?: RegExp][] = [
-    ['that is cut off is nobody’s', '{"pid":1', 0],
-    ['that is empty is nobody’s', '', 0],
-    ['of an earlier version and a dead process is nobody’s', JSON.stringify({ pid: dead, born: '1' }), 0],
-    ['of an earlier version and a living process counts', JSON.stringify({ pid: process.pid }), 999, /is in use by process \d+$/],
+    ['that is cut off has no owner', '{"pid":1', 0],
+    ['that is empty has no owner', '', 0],
+    ['without the machine, of a dead process, has no owner', JSON.stringify({ pid: dead, born: '1' }), 0],
+    ['without the machine, of a living process, counts', JSON.stringify({ pid: process.pid }), 999, /is in use by process \d+$/],
     [
-      'of this machine before it was started again is nobody’s',
+      'of this machine before it was started again has no owner',
       JSON.stringify({ token: 'a', pid: 1, host: hostname(), boot: OTHER_BOOT, namespace: 'pid:[1]', socket: 'owner-a.sock' }),
       120,
     ],
@@ -160,7 +160,7 @@ describe('a record', () => {
       'of another machine that is silent is left to a person, who learns what to remove',
       JSON.stringify({ token: 'a', pid: 1, host: 'elsewhere', boot: OTHER_BOOT, namespace: 'pid:[1]', socket: 'owner-a.sock' }),
       9_999,
-      /belongs to process 1 of elsewhere, and nobody can tell/,
+      /belongs to process 1 of elsewhere; from here it cannot be checked/,
       /remove \/.*\/owner\.json/,
     ],
   ];
@@ -185,7 +185,7 @@ describe('a record', () => {
     expect((await stat(path)).mtimeMs / 1000).toBeCloseTo(time, 0);
   });
 
-  test('of another machine is waited for where a queue orders the runs, and is nobody’s once it is silent', async () => {
+  test('of another machine is waited for where a queue orders the runs, and has no owner once it is silent', async () => {
     const directory = await directoryForTest();
     await mkdir(directory, { recursive: true });
     const path = join(directory, 'owner.json');

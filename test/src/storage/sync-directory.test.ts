@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { syncDirectoryTogether } from '../../../src/storage/local/file.ts';
 
-test('who asks while a directory is being synced waits for the next sync, and nobody is forgotten', async () => {
+test('who asks while a directory is being synced waits for the next sync, and no caller is forgotten', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'quadmill-sync-'));
   try {
     const ended: string[] = [];

@@ -31,7 +31,7 @@ async function decode(packed: Buffer, chunkBytes = 65_536): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** Pieces that come again near and far, runs of one byte, and noise. */
+/** Pieces that repeat near and far, runs of one byte, and noise. */
 function contentOf(random: Random, bytes: number): Buffer {
   const content = Buffer.alloc(bytes);
   for (let at = 0; at < bytes; ) {
@@ -152,7 +152,7 @@ test('a program that is killed while it unpacks gives a fault, never less conten
   await expect(reading()).rejects.toMatchObject({ code: 'source/unreadable', message: expect.stringContaining('SIGKILL') });
 });
 
-test('damage is told while the rest of the input is still to come, and a fault of the input is told as it is', async () => {
+test('damage is reported while the rest of the input is still to come, and a fault of the input is passed on as it is', async () => {
   const packed = xzCompress(contentOf(new Random(6), 300_000));
   const reading = async (last: () => Promise<void>): Promise<void> => {
     const chunks = async function* (): AsyncGenerator<Uint8Array, void, undefined> {

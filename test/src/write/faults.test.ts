@@ -151,7 +151,7 @@ describe.each(share(1, MODES))('%s', (_, mode) => {
     expect(seconds).toBeLessThan(4);
   });
 
-  sharedTest('whoever waits for the store is told why, how long it lasts, and when it is over', async () => {
+  sharedTest('a wait for the store is reported: why, how long it lasts, and when it is over', async () => {
     const until = performance.now() + 1_500;
     const away = {
       before: ({ kind }: Call) =>

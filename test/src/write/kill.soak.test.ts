@@ -2,7 +2,7 @@
 import { killSuite } from './kill-suite.ts';
 
 killSuite([
-  ['insert', 200_000, { mode: 'insert' }],
+  ['insert', 100_000, { mode: 'insert' }],
   ['update of properties', 60_000, { mode: 'update', scope: 'property' }],
   ['update of subjects', 60_000, { mode: 'update', scope: 'subject' }],
   ['update of graphs', 60_000, { mode: 'update', scope: 'graph' }],

@@ -330,7 +330,7 @@ describe.each(UPDATE_SCOPES)('update, scope %s', (scope) => {
   });
 });
 
-test('what stands in a graph of its own is cleared by an update of the graph alone', async () => {
+test('an update of a graph clears that graph alone', async () => {
   const target = memoryTarget();
   target.store.add(randomStatements(10, 500));
   const other = target.store.content.filter((line) => !line.endsWith('<http://e/g1> .'));
@@ -520,7 +520,7 @@ describe('going on after an interruption', () => {
   });
 });
 
-test('a statement that stands in an update twice is told as such', async () => {
+test('a statement that stands in an update twice is reported', async () => {
   const line = lineOf(randomStatements(13, 1)[0] as ReturnType<typeof randomStatements>[number]);
   const report = await writeTo(
     memoryTarget(),

@@ -47,7 +47,7 @@ export function workspace(): Workspace {
   };
 }
 
-/** Hooks that keep what they are told. */
+/** Hooks that record their calls. */
 export interface Heard extends WriteHooks {
   readonly rejected: readonly RejectedStatement[];
   readonly last: WriteProgress | undefined;

@@ -13,7 +13,7 @@ const studio = await useStudio();
 
 const PICTURES = join(PROJECT_ROOT, 'docs/images');
 
-/** `UPDATE_PICTURES=1` makes the pictures of the documents anew. */
+/** `UPDATE_PICTURES=1` makes the pictures of the documents again. */
 async function picture(page: Page, name: string): Promise<void> {
   const path = join(PICTURES, `${name}.png`);
   if (process.env.UPDATE_PICTURES === undefined) return expect(existsSync(path)).toBe(true);

@@ -51,7 +51,7 @@ const put = (ask: Visit['ask'], name: string, text: string, etag: string): Promi
 const THEIRS = `# Theirs.
 ${MAPPING}`;
 
-studio.test('a model is saved, opens again, and the second saver is told', async (visit) => {
+studio.test('a model is saved, opens again, and the second saver learns of the first', async (visit) => {
   const { page, ask, expectError } = visit;
   const name = await drawn(visit);
   await change(page);
@@ -62,7 +62,7 @@ studio.test('a model is saved, opens again, and the second saver is told', async
   await change(page);
   expectError(/status of 412/);
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByRole('heading', { name: 'Somebody else has saved this model' }).waitFor();
+  await page.getByRole('heading', { name: 'Another user has saved this model' }).waitFor();
   const replace = page.getByRole('button', { name: 'Replace theirs' });
   await expectSoon(() => replace.getAttribute('aria-disabled'), 'true');
   await page.getByRole('button', { name: 'Show what is different' }).click();
@@ -184,7 +184,7 @@ studio.soakTest('comments and order of a foreign text survive what is drawn and 
   expect(parts.length).toBe(2);
 });
 
-studio.soakTest('a model opens again with its layout, names and incomplete edges, for somebody else too', async (visit) => {
+studio.soakTest('a model opens again with its layout, names and incomplete edges, for another user too', async (visit) => {
   const { page, context, ask } = visit;
   await openShop(visit);
   await dropField(page, /^id, int/, 'Entity', { x: 300, y: 60 });

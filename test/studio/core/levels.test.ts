@@ -96,7 +96,7 @@ test.each([
   ['[*].lines[*]', '[*].id', 0],
 ])('from %s, %s goes through %i lists', (iteration, to, count) => expect(listsBelow(path(iteration), path(to))).toBe(count));
 
-test('the owner of a field is the entity of its own parent object', () => {
+test('the owner of a field is the entity of its parent object', () => {
   expect(ownerOf(shop(), ref('orders:[*].total'))?.id).toBe('Order');
   expect(ownerOf(shop(), ref('orders:[*].lines[*].qty'))?.id).toBe('Line');
   expect(ownerOf(shop(), ref('orders:[*].customer.city'))?.id).toBe('Customer');

@@ -1,4 +1,4 @@
-/** Where blocks of the canvas stand that nobody has placed. */
+/** Where blocks of the canvas stand that the user has not placed. */
 import { describe, expect, test } from '@jest/globals';
 import { type Arrangement, apart, arranged, type Box, column, spotFor } from '../../../studio/ui/parts/layout/layout.ts';
 

@@ -2,8 +2,8 @@
 import { expect, test } from '@jest/globals';
 import { Parser, type Quad, Writer } from 'n3';
 import type { StudioPreviewStatement } from '../../../client/types.ts';
+import { prefixesOf, termsOf } from '../../../studio/ui/parts/statements/terms.ts';
 import { graphOf, MAX_NODES } from '../../../studio/ui/preview/graph.ts';
-import { prefixesOf, termsOf } from '../../../studio/ui/preview/terms.ts';
 import { turtleOf } from '../../../studio/ui/preview/turtle.ts';
 import { model } from '../core/support/model.ts';
 
@@ -78,7 +78,7 @@ test.each([
   ['quoted triples', '<< <http://e/a> <http://e/p> "x >> y" >> <http://e/q> << << <http://e/a> <http://e/p> "z" >> <http://e/p> _:b >> .'],
 ])('%s: the text says the same statements', (_, ...texts) => {
   const parsed = (text: string): readonly Quad[] => new Parser({ format: 'TriG-star' }).parse(text);
-  // A parser labels reifiers and blank nodes by a count of its own.
+  // A parser labels reifiers and blank nodes by its own count.
   const labelled = (lines: readonly string[]): readonly string[] => {
     const labels = new Map<string, string>();
     return lines.map((line) =>

@@ -2,7 +2,7 @@
  * The last words of a test run: what was skipped and why (the names say it), the slowest files, for each failed file the command that
  * runs it alone, and the counts alone on the last line.
  *
- * COUNTS_FILE names a file to append the counts to. UPDATE_SECONDS=1 writes `seconds.json` anew, from which a fresh checkout orders files.
+ * COUNTS_FILE names a file to append the counts to. UPDATE_SECONDS=1 rewrites `seconds.json`, from which a fresh checkout orders files.
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';

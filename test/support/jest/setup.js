@@ -15,7 +15,7 @@ export default async function setUp() {
     ['process/guard.js', 'shared/hub.js'].map((name) => import(new URL(name, COMPILED).href)),
   );
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-tests-'));
-  // Servers that do not run as root have directories of their own in it.
+  // Servers that do not run as root have separate directories in it.
   await chmod(directory, 0o711);
   const release = guard(undefined, directory);
   const hub = await openHub();

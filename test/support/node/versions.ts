@@ -21,7 +21,7 @@ export function nodeBinary(version: string): string {
   const binary = join(directory, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
   if (!existsSync(binary)) {
     mkdirSync(directory, { recursive: true });
-    // Not in the project: the directory has a package.json of its own from the beginning.
+    // Not in the project: the directory has its own package.json from the beginning.
     const args = ['install', '--prefix', directory, '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', `${name}@${version}`];
     const { status, stderr } = spawnSync('npm', args, { cwd: directory, encoding: 'utf8', timeout: 300_000 });
     if (status !== 0 || !existsSync(binary)) throw new Error(`npm cannot install ${name}@${version}: ${stderr}`);

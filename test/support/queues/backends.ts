@@ -1,4 +1,4 @@
-/** The queues that this machine has, each in a place of its own of the servers that all test files share. */
+/** The queues that this machine has, each in a separate place of the servers that all test files share. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** An API process and two workers of one service, on a Redis of their own. */
+/** An API process and two workers of one service, on a dedicated Redis. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { startRedis, uniquePrefix } from '../queues/backends.ts';

@@ -33,7 +33,7 @@ export interface ServiceProcess {
 export interface ServiceOptions {
   /** Path of the command; undefined: this project's. */
   readonly program?: string;
-  /** What starts the service, with its arguments, in place of Node and `program`. It gets a process group of its own. */
+  /** What starts the service, with its arguments, in place of Node and `program`. It gets a separate process group. */
   readonly command?: readonly [file: string, ...args: string[]];
   readonly args?: readonly string[];
   /** Options of the service; only PATH is inherited from this process. */

@@ -1,11 +1,14 @@
 /** The syntax of iterators and references of JSON and XML sources. Names of CSV columns and of SQL are known to their sources alone. */
 
+import { looksLikeMessagePart, MESSAGE_REFERENCES, messagePartOf } from '../../../core/input/message-reference.ts';
 import { variableOf } from '../../../core/input/sparql-variable.ts';
+import { didYouMean } from '../../../core/nearest.ts';
 import type { Query } from '../../../paths/json/model.ts';
 import { fromRecord, type Leniency, parseJsonPath, parseReference, withoutPoints } from '../../../paths/json/parse.ts';
 import { asksArray, findJsonPathProblem, findReferenceProblem, invalidRegExps } from '../../../paths/json/problem.ts';
 import type { PathProblem } from '../../../paths/problem.ts';
 import { parsePath, withAnyNamespace } from '../../../paths/xml/path.ts';
+import type { Report } from '../../model/diagnostics.ts';
 import { expressionsOf, type PlacedReference, referencesOf } from '../../model/expressions.ts';
 import type {
   Dialect,
@@ -28,6 +31,8 @@ interface Scope {
   readonly namespaces: FileSource['namespaces'];
   /** Records are results of a SPARQL query: its variables are references, too. */
   readonly variables: boolean;
+  /** Records are those of messages, and their parts are references, too. `text`: nothing else is. `row`: they are none. */
+  readonly messages: 'document' | 'text' | 'row' | undefined;
   /** JSON: the iterator of the records, whose references may lead to parents; undefined: of items, or not valid. */
   readonly iterator: Query | undefined;
 }
@@ -51,7 +56,8 @@ function scopeOf(source: LogicalSource | LogicalView, dialect: Dialect): Scope |
   const leniency: Leniency = dialect === 'legacy' ? 'loose' : 'short';
   const isIterator = formulation === 'json' && findJsonPathProblem(iterator, leniency) === undefined;
   const variables = request?.kind === 'select';
-  return { formulation, leniency, namespaces, variables, iterator: isIterator ? parseJsonPath(iterator, leniency) : undefined };
+  const messages = request?.kind === 'topic' ? (request.changes === 'debezium' ? 'row' : request.content) : undefined;
+  return { formulation, leniency, namespaces, variables, messages, iterator: isIterator ? parseJsonPath(iterator, leniency) : undefined };
 }
 
 function checkSource(context: Context, source: LogicalSource | LogicalView, dialect: Dialect): void {
@@ -99,7 +105,7 @@ function checkFields(context: Context, fields: readonly Field[], scope: Scope | 
     const own: Scope | undefined =
       formulation === undefined
         ? scope && { ...scope, iterator: undefined }
-        : { formulation, leniency: 'short', namespaces, variables: false, iterator: undefined };
+        : { formulation, leniency: 'short', namespaces, variables: false, messages: undefined, iterator: undefined };
     if (iterator !== undefined) check(context, own, { reference: iterator, origin });
     checkFields(context, field.fields, own, namespaces);
   }
@@ -111,6 +117,7 @@ function checkAll(context: Context, scope: Scope | undefined, references: readon
 
 function check(context: Context, scope: Scope | undefined, { reference, origin }: PlacedReference): void {
   const { report, xpaths } = context;
+  if (scope?.messages !== undefined && !checkMessagePart(report, reference, origin, scope.messages)) return;
   if (scope?.variables === true && variableOf(reference) !== undefined) return;
   if (scope?.formulation === 'xml') {
     const expression = withAnyNamespace(reference);
@@ -125,6 +132,20 @@ function check(context: Context, scope: Scope | undefined, { reference, origin }
   if (problem !== undefined)
     reportPath(report, 'a JSONPath', reference, origin, iterator === undefined ? parentsAdvice(problem, reference) : problem);
   else warnOfJsonPath(report, reference, origin, scope);
+}
+
+/** @returns whether the reference is one within the document of a message */
+function checkMessagePart(report: Report, reference: string, origin: Origin, messages: NonNullable<Scope['messages']>): boolean {
+  if (messages !== 'row' && messagePartOf(reference) !== undefined) return false;
+  if (messages !== 'text' && !looksLikeMessagePart(reference)) return true;
+  if (messages === 'row') {
+    report.error('unknown-field', origin, `a row of Debezium has no ${JSON.stringify(reference)}`, 'refer to its columns');
+    return false;
+  }
+  const what = messages === 'text' ? 'a message of the type text/plain has' : 'a message has';
+  const hint = didYouMean(reference, MESSAGE_REFERENCES, (name) => name) ?? `it has ${MESSAGE_REFERENCES.join(', ')}`;
+  report.error('unknown-field', origin, `${what} no ${JSON.stringify(reference)}`, hint);
+  return false;
 }
 
 /** For `$^` where it has no meaning: what to write instead. */
@@ -161,7 +182,7 @@ function warnOfJsonPath(report: Context['report'], text: string, origin: Origin,
     'parent-array',
     origin,
     `${JSON.stringify(text)} asks for a member of what [*] or a position was taken of, which is an array as a rule and has none`,
-    `the array is a level of its own: write ${text.trim().replace('$^', '$^^')} for the object around it`,
+    `the array is a separate level: write ${text.trim().replace('$^', '$^^')} for the object around it`,
   );
 }
 

@@ -73,7 +73,7 @@ export function gatheringMapOf(context: Context, node: MappingNode, role: Gather
   if (gather === undefined) return map;
   for (const member of gather.members) {
     if (member.kind !== 'term' || member.targets === undefined) continue;
-    const message = 'a member of a collection has no logical target of its own: the collection is in one piece';
+    const message = 'a member of a collection has no separate logical target: the collection is in one piece';
     report.error('contradiction', member.origin, message, 'name the target at the gather map');
   }
   if (report.errors > before) return undefined;
@@ -134,7 +134,7 @@ function readMembers(context: Context, gather: Statement): Gather['members'] | u
     const own = nodeId(item.object) ?? '';
     // A map may stand in its own list, over any number of gather maps.
     if (context.gathering.has(own)) {
-      report.error('circle', item.origin, `the gather map ${describeTerm(item.object)} is a member of its own collection`);
+      report.error('circle', item.origin, `the collection of the gather map ${describeTerm(item.object)} contains itself`);
       return undefined;
     }
     context.gathering.add(own);
@@ -189,7 +189,7 @@ function readBoolean({ report }: Context, { object, origin, property }: Statemen
 
 // ---------------------------------------------------------------- several triples maps
 
-const QUOTED_HINT = 'state them with a triples map of their own';
+const QUOTED_HINT = 'state them with a separate triples map';
 
 /**
  * Reports collections that gather themselves, over any number of parents, and collections among quoted triples.
@@ -209,7 +209,7 @@ function isCircle(report: Report, map: TriplesMap, byId: ReadonlyMap<string, Tri
   for (const parent of reached) for (const next of gathered(byId.get(parent))) reached.add(next.parent);
   if (!reached.has(map.id)) return false;
   const [first] = gathered(map) as [ReferencingObjectMap];
-  report.error('circle', first.origin, `the subject of ${map.name} is a member of its own collection`);
+  report.error('circle', first.origin, `the collection that is the subject of ${map.name} contains itself`);
   return true;
 }
 

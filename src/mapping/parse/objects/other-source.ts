@@ -19,7 +19,7 @@ export function otherSourceOf(context: Context, node: MappingNode): LogicalSourc
   return named === undefined ? undefined : readsOtherRecords(context, named);
 }
 
-/** Reads an object map whose function has a source of its own; undefined, with diagnostics, if it is not valid. */
+/** Reads an object map whose function names its own source; undefined, with diagnostics, if it is not valid. */
 export function readOverOtherSource(context: Context, node: MappingNode, source: LogicalSource): ReferencingObjectMap | undefined {
   const { reading, report, madeMaps } = context;
   context.reading = { ...reading, source };

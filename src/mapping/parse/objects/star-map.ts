@@ -22,7 +22,7 @@ export function readStar(context: Context, node: MappingNode): StarMap | undefin
   const statement = only(context, node, 'quotedTriplesMap', 'starMap');
   const conditions = node.all('joinCondition').map((condition) => readCondition(context, condition));
   if (!node.valid || statement === undefined || report.errors > before) return undefined;
-  // Drafts have a star map as a node of its own, with what it quotes: `rml:subjectMap [ rml:starMap [ rml:quotedTriplesMap … ] ]`.
+  // Drafts have a star map as a separate node around the quoted triples map: `rml:subjectMap [ rml:starMap [ rml:quotedTriplesMap … ] ]`.
   if (statement.property.endsWith('starMap')) {
     const inner = nodeOf(context, statement, 'object star map');
     const map = inner === undefined ? undefined : readStar(context, inner);

@@ -1,10 +1,20 @@
 /** Nodes that are described in vocabularies other than RML's: DCAT, Web of Things, SPARQL service descriptions. */
 import { didYouMean } from '../../../core/nearest.ts';
 import { type Graph, nodeId, type Statement } from '../../model/graph.ts';
+import type { FileSource, WebRequest } from '../../model/model.ts';
 import { localName, shorten, USUAL_PREFIXES } from '../../vocabulary/namespaces.ts';
 import { type Context, describeTerm, RDF_TYPE } from '../node.ts';
 
-export type Prefix = 'dcat' | 'td' | 'hctl' | 'htv' | 'sd' | 'qw';
+export type Prefix = 'dcat' | 'td' | 'hctl' | 'htv' | 'sd' | 'qw' | 'qms' | 'rmls';
+
+/** Where a document is, and how it is asked for. */
+export interface WebAccess {
+  readonly url: string;
+  readonly compression: FileSource['compression'];
+  readonly request: WebRequest | undefined;
+  /** As the description declares it, where `request` does not say it. */
+  readonly mediaType?: string | undefined;
+}
 
 /** An IRI in one of the namespaces: `full('dcat', 'downloadURL')`. */
 export const full = (prefix: Prefix, name: string): string => `${USUAL_PREFIXES[prefix]}${name}`;
@@ -41,13 +51,14 @@ export function urlOf({ report }: Context, { property, object, origin }: Stateme
     return undefined;
   }
   if (/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*@/i.test(value)) {
-    const message = `the URL of ${short} holds a login; mappings hold none, since whoever can read them would know it`;
-    report.error('secret', origin, message, `remove it; ${LOGIN_HINT}`);
+    const message = `the URL of ${short} holds a login; mappings hold none, since all readers of a mapping would know it`;
+    report.error('secret', origin, message, `remove it; ${/^kafka:/i.test(value) ? LOGIN_OF_BROKERS : LOGIN_HINT}`);
     return undefined;
   }
   return value;
 }
 
+export const LOGIN_OF_BROKERS = 'KAFKA_USERNAME and KAFKA_PASSWORD give the login of the brokers';
 export const LOGIN_HINT = 'the option SOURCE_LOGINS gives the logins of servers';
 
 /** A text in quotes, such as a media type; an IRI is accepted too. */

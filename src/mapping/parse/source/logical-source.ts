@@ -17,7 +17,7 @@ import {
   splitSheet,
 } from '../../../core/input/formats.ts';
 import { nodeId, type Statement } from '../../model/graph.ts';
-import type { Dialect, FileSource, LogicalSource, LogicalView } from '../../model/model.ts';
+import type { Dialect, FileSource, LogicalSource, LogicalView, TopicRequest } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
 import {
   type Context,
@@ -34,10 +34,12 @@ import {
 import { unquoted } from '../slips.ts';
 import { isTable, readTable, tableUrl } from './csvw.ts';
 import { tableMeantBy } from './csvw-group.ts';
+import type { WebAccess } from './description.ts';
 import { checkPaging } from './paging.ts';
 import { isService, readSparqlSource, resultsOf } from './sparql-source.ts';
 import { asksDatabase, isDatabase, readLogicalTable, readSqlSource } from './sql-source.ts';
-import { isDistribution, isThing, readDistribution, readThing, type WebAccess } from './web-source.ts';
+import { formatOfMessages, isKafkaStream, readKafkaStream, refuseChanges, withChanges } from './topic-source.ts';
+import { isDistribution, isThing, readDistribution, readThing } from './web-source.ts';
 
 /** Those of RML by their names in both of its vocabularies. */
 const BY_NAME: Readonly<Record<string, Formulation>> = Object.fromEntries(
@@ -74,6 +76,8 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
   if (source !== undefined && sourceId !== undefined && isService(graph, sourceId)) return readSparqlSource(context, node, source);
   const isForeign = sourceId !== undefined && describeForeign(context, sourceId) !== undefined;
   const isUrl = source !== undefined && /^jdbc:/i.test(source.object.value);
+  const isTopic = sourceId !== undefined && (isKafkaStream(graph, sourceId) || isThing(graph, sourceId));
+  if (!isTopic) refuseChanges(context, node.id);
   if (isDatabase(graph, sourceId) || isUrl || (asksDatabase(node) && !isForeign)) return readSqlSource(context, node, source);
   if (source === undefined) {
     if (node.valid)
@@ -93,6 +97,9 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
   if (!node.valid || report.errors > before || access === undefined || formulation === undefined) return undefined;
   const { hasRows } = FORMULATIONS[formulation.kind];
   const { request } = access;
+  const asked = request?.kind === 'topic' ? withChanges(context, node.id, request, formulation.kind, iteratorStatement) : request;
+  if (request?.kind !== 'topic' && isTopic) refuseChanges(context, node.id);
+  if (report.errors > before) return undefined;
   if (request?.kind === 'get' && request.paging !== undefined) {
     checkPaging(context, request.paging, hasRows);
     if (report.errors > before) return undefined;
@@ -119,7 +126,7 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
     compression: access.compression,
     namespaces: formulation.namespaces,
     csv: formulation.kind === 'csv' ? access.csv : undefined,
-    ...(access.request === undefined ? {} : { request: access.request }),
+    ...(asked === undefined ? {} : { request: asked }),
   };
 }
 
@@ -161,6 +168,8 @@ const withoutOrigin = (key: string, value: unknown): unknown => (key === 'origin
 
 interface Access extends Pick<FileSource, 'path' | 'root' | 'nulls' | 'encoding' | 'compression' | 'csv' | 'request'> {
   readonly id: string | undefined;
+  /** Of messages. */
+  readonly mediaType?: string | undefined;
 }
 
 /** Location and packing of the bytes of an rml:source; `later` for a source that is not a file. */
@@ -194,29 +203,45 @@ function readAccess(context: Context, statement: Statement, dialect: Dialect): A
   }
   const node = nodeOf(context, statement, 'source');
   if (node === undefined) return undefined;
-  if (isDistribution(graph, id)) return readWeb(context, node, readDistribution(context, id, statement));
-  if (isThing(graph, id)) return readWeb(context, node, readThing(context, id, statement));
+  if (isDistribution(graph, id)) return readWeb(context, node, readDistribution(context, id, statement), dialect);
+  if (isKafkaStream(graph, id)) return readWeb(context, node, readKafkaStream(context, id, statement), dialect);
+  if (isThing(graph, id)) return readWeb(context, node, readThing(context, id, statement), dialect);
   return readFilePath(context, node, dialect);
 }
 
 /** A document on the web, with what rml:Source says of its bytes, which comes before what the other vocabulary says. */
-function readWeb(context: Context, node: MappingNode, found: WebAccess | undefined): Access | undefined {
+function readWeb(context: Context, node: MappingNode, found: WebAccess | undefined, dialect: Dialect): Access | undefined {
+  const { graph, report } = context;
+  const before = report.errors;
   for (const { property, propertyOrigin } of [...node.all('path'), ...node.all('root')]) {
     context.report.warning('unused-term', propertyOrigin, `${shorten(property)} has no effect here: the description names a URL`);
   }
   const packing = readPacking(context, node);
   if (!node.valid || found === undefined || packing === undefined) return undefined;
-  const { url, compression, request } = found;
+  const { url, compression, request, mediaType } = found;
   const { nulls, encoding } = packing;
+  const isTopic = request?.kind === 'topic';
+  const { csv, encoding: ofTable } = isTopic && isTable(graph, node.id) ? (readTable(context, node.id, dialect) ?? {}) : {};
+  if (isTopic && (packing.compression ?? 'none') !== 'none') {
+    const [{ origin }] = node.all('compression') as readonly [Statement];
+    report.error(
+      'not-supported',
+      origin,
+      'compressed values of messages are not supported by this version',
+      'let the producer compress (compression.type), which the brokers tell',
+    );
+  }
+  if (report.errors > before) return undefined;
   return {
     id: node.id,
     path: url,
     root: { kind: 'mapping' },
     nulls,
-    encoding,
+    encoding: encoding ?? ofTable?.toLowerCase(),
     compression: packing.compression ?? compression,
-    csv: undefined,
+    csv: isTopic && formatOfMessages(mediaType) === 'tsv' ? { delimiter: '\t', ...csv } : csv,
     request,
+    ...(mediaType === undefined ? {} : { mediaType }),
   };
 }
 
@@ -237,7 +262,7 @@ function readPacking(context: Context, node: MappingNode): Packing | undefined {
 /** For example `a database (d2rq:Database)`: a source described with another vocabulary; undefined for one with a path. */
 function describeForeign({ graph }: Context, id: string): string | undefined {
   const statements = graph.get(id)?.statements ?? [];
-  const isKnown = [isTable, isDistribution, isThing].some((isOne) => isOne(graph, id));
+  const isKnown = [isTable, isDistribution, isThing, isKafkaStream].some((isOne) => isOne(graph, id));
   if (isKnown || statements.some(({ property }) => lookUp('properties', property)?.name === 'path')) return undefined;
   const types = statements
     .filter(({ property, object }) => property === RDF_TYPE && object.kind === 'iri')
@@ -376,13 +401,15 @@ function readFormulation(context: Context, node: MappingNode, access: Access | u
     if (access === undefined) return undefined;
     if (access.csv !== undefined) return { kind: 'csv', namespaces: {} };
     const { path } = access;
-    const format = formatOfPath(path) ?? formatOfDeclared(access.request);
+    // What follows a point in the name of a topic is no extension.
+    const format =
+      access.request?.kind === 'topic' ? topicFormat(access.request, access) : (formatOfPath(path) ?? formatOfDeclared(access.request));
     const kind = format === undefined ? undefined : FORMATS[format].formulation;
     if (kind !== undefined) return { kind, namespaces: {} };
     report.error(
       'missing-reference-formulation',
       node.origin,
-      `a logical source without rml:referenceFormulation, and ${JSON.stringify(path)} does not tell its format`,
+      `a logical source without rml:referenceFormulation, and ${JSON.stringify(path)} does not show its format`,
       `add rml:referenceFormulation ${formulationNames('or')}`,
     );
     return undefined;
@@ -429,6 +456,9 @@ const ofProject = ({ kind, value }: Statement['object']): Formulation | undefine
     (one) => kind === 'iri' && isOfProject(one) && value === SOURCE_NAMESPACE + FORMULATIONS[one].name,
   );
 
+const topicFormat = ({ content }: TopicRequest, { mediaType }: Access): InputFormat | undefined =>
+  content === 'text' ? 'csv' : formatOfMessages(mediaType);
+
 /** The format of a media type that the mapping declares. */
 const formatOfDeclared = (request: FileSource['request']): InputFormat | undefined =>
   request?.kind === 'get' && request.mediaType !== undefined ? formatOfMediaType(request.mediaType) : undefined;
@@ -438,7 +468,7 @@ function readXPathFormulation(context: Context, statement: Statement, id: string
   const before = report.errors;
   const node = readNode(context, id, 'reference formulation', statement.origin);
   if (!node.classes.has('XPathReferenceFormulation')) {
-    const hint = 'with a node of its own, only rml:XPathReferenceFormulation is';
+    const hint = 'of those that are described by a node, only rml:XPathReferenceFormulation is';
     report.error('not-supported', statement.origin, 'this reference formulation is not supported yet by this version', hint);
     return undefined;
   }

@@ -58,7 +58,7 @@ export function readSparqlSource(context: Context, node: MappingNode, source: St
   const path = query === undefined || iterator === undefined ? undefined : literalText(context, iterator, 'an iterator in quotes');
   const nulls = service.all('null').map((statement) => literalText(context, statement, 'a text that stands for null'));
   for (const { property, propertyOrigin } of [...service.all('encoding'), ...service.all('compression')]) {
-    report.warning('unused-term', propertyOrigin, `${shorten(property)} has no effect on a SPARQL endpoint, whose answer tells it`);
+    report.warning('unused-term', propertyOrigin, `${shorten(property)} has no effect on a SPARQL endpoint, whose answer states it`);
   }
   if (!node.valid || !service.valid || report.errors > before) return undefined;
   if (endpoint === undefined || results === undefined || text === undefined || queryStatement === undefined) return undefined;

@@ -7,6 +7,7 @@
  * @see https://www.w3.org/TR/r2rml/#logical-tables and https://kg-construct.github.io/rml-io-registry/
  */
 
+import { SOURCE_NAMESPACE } from '../../../core/input/formats.ts';
 import { didYouMean } from '../../../core/nearest.ts';
 import { Secret } from '../../../core/secret.ts';
 import type { DiagnosticCode } from '../../model/codes.ts';
@@ -14,6 +15,7 @@ import { type Graph, nodeId, type Statement } from '../../model/graph.ts';
 import type { SqlConnection, SqlContent, SqlSource } from '../../model/model.ts';
 import { localName, lookUp, shorten, USUAL_PREFIXES } from '../../vocabulary/namespaces.ts';
 import { type Context, describeTerm, literalText, type MappingNode, nodeOf, only, RDF_TYPE, reportUnknown, withArticle } from '../node.ts';
+import { readChanges } from './changes.ts';
 import { readQuery } from './sql-query.ts';
 
 const D2RQ = USUAL_PREFIXES.d2rq as string;
@@ -74,8 +76,20 @@ export function readLogicalTable(context: Context, statement: Statement): SqlSou
   }
   const isTable = lookUp('properties', named.property)?.name === 'tableName';
   const content = isTable ? tableOf(context, named) : queryOf(context, named);
+  const changes = readChanges(context, node.id, content);
   if (!node.valid || report.errors > before || content === undefined) return undefined;
-  return { kind: 'sql', origin: node.origin, ids: [node.id], connection: undefined, content, references: 'identifiers', nulls: [] };
+  const zone = readZone(context, [node.id]);
+  return {
+    kind: 'sql',
+    origin: node.origin,
+    ids: [node.id],
+    connection: undefined,
+    content,
+    references: 'identifiers',
+    nulls: [],
+    ...zone,
+    ...(changes && { changes }),
+  };
 }
 
 /** The RML logical source `node` over the database that `source` describes, or over the run's database if there is no rml:source. */
@@ -86,6 +100,7 @@ export function readSqlSource(context: Context, node: MappingNode, source: State
   const database = source === undefined ? undefined : readDatabase(context, source);
   const formulation = readFormulation(context, node);
   const content = formulation === 'wrong' ? undefined : readContent(context, node, formulation);
+  const changes = readChanges(context, node.id, content);
   if (!node.valid || report.errors > before || content === undefined) return undefined;
   return {
     kind: 'sql',
@@ -95,7 +110,21 @@ export function readSqlSource(context: Context, node: MappingNode, source: State
     content,
     references: 'labels',
     nulls: database?.nulls ?? [],
+    ...readZone(context, [node.id, ...(database === undefined ? [] : [database.id])]),
+    ...(changes && { changes }),
   };
+}
+
+const ZONE = `${SOURCE_NAMESPACE}zone`;
+
+function readZone({ graph, report }: Context, ids: readonly string[]): Pick<SqlSource, 'zone'> {
+  let zone: Pick<SqlSource, 'zone'> = {};
+  for (const { property, object, origin } of ids.flatMap((id) => graph.get(id)?.statements ?? [])) {
+    if (property !== ZONE) continue;
+    if (object.kind === 'literal' && object.value === 'none') zone = { zone: 'none' };
+    else report.error('wrong-value', origin, `qms:zone takes "none", found ${describeTerm(object)}`);
+  }
+  return zone;
 }
 
 /** What rml:iterator contains; undefined if it has no meaning, because legacy RML has separate properties for tables and queries. */

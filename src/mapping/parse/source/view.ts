@@ -89,7 +89,7 @@ function readField(context: Context, statement: Statement, within: Within): Fiel
       'circle',
       statement.origin,
       `the field ${shorten(id)} stands within itself`,
-      'describe the inner field by a node of its own',
+      'describe the inner field by a separate node',
     );
     return undefined;
   }
@@ -170,7 +170,7 @@ function formulationWithin(
 }
 
 /**
- * The reference of a field that has fields of its own over the same records: drafts of RML-LV had one kind of field, whose reference also iterated.
+ * The reference of a field with nested fields over the same records: drafts of RML-LV had one kind of field, whose reference also iterated.
  */
 function iteratorOfDraft(context: Context, node: MappingNode, iterator: Statement | undefined, within: Within): Statement | undefined {
   const [reference] = node.all('reference');
@@ -180,7 +180,7 @@ function iteratorOfDraft(context: Context, node: MappingNode, iterator: Statemen
   context.report.warning(
     'older-term',
     reference.propertyOrigin,
-    'rml:reference on a field with fields of its own is not current: read as rml:iterator',
+    'rml:reference on a field with nested fields is not current: read as rml:iterator',
     'write rml:iterator',
   );
   return reference;
@@ -208,7 +208,7 @@ function nameOf(context: Context, node: MappingNode): string | undefined {
   if (name === undefined) return undefined;
   if (name !== '' && name !== '#' && name !== '<it>' && !name.split('.').includes('#')) return name;
   const message = `${JSON.stringify(name)} is no name of a field`;
-  context.report.error('wrong-value', statement.origin, message, 'a name is not empty; # and <it> have a meaning of their own');
+  context.report.error('wrong-value', statement.origin, message, 'a name is not empty; # and <it> are reserved');
   return undefined;
 }
 

@@ -6,20 +6,26 @@
  */
 
 import type { Graph, Statement } from '../../model/graph.ts';
-import type { FileSource, WebRequest } from '../../model/model.ts';
+import type { FileSource } from '../../model/model.ts';
 import { shorten } from '../../vocabulary/namespaces.ts';
 import type { Context } from '../node.ts';
-import { all, describedBy, full, isDescribedAs, LOGIN_HINT, membersOf, misspelt, one, urlOf, wordOf } from './description.ts';
+import {
+  all,
+  describedBy,
+  full,
+  isDescribedAs,
+  LOGIN_HINT,
+  membersOf,
+  misspelt,
+  one,
+  urlOf,
+  type WebAccess,
+  wordOf,
+} from './description.ts';
 import { readPaging } from './paging.ts';
+import { topicOf } from './topic-source.ts';
 
 type Compression = FileSource['compression'];
-
-/** Where a document is, and how it is asked for. */
-export interface WebAccess {
-  readonly url: string;
-  readonly compression: Compression;
-  readonly request: Extract<WebRequest, { kind: 'get' }> | undefined;
-}
 
 const DISTRIBUTION = [full('dcat', 'Distribution'), full('dcat', 'Dataset')];
 const DOWNLOAD = full('dcat', 'downloadURL');
@@ -79,7 +85,7 @@ const SECURITY = ['hasSecurityConfiguration', 'securityDefinitions', 'security']
 export const isThing = (graph: Graph, id: string): boolean => isDescribedAs(graph, id, THING, [AFFORDANCE, FORM]);
 
 /** Streams that never end are no documents. */
-const STREAMS: Readonly<Record<string, string>> = { kafka: 'Kafka', mqtt: 'MQTT', mqtts: 'MQTT', coap: 'CoAP', coaps: 'CoAP', tcp: 'TCP' };
+const STREAMS: Readonly<Record<string, string>> = { mqtt: 'MQTT', mqtts: 'MQTT', coap: 'CoAP', coaps: 'CoAP', tcp: 'TCP' };
 
 /** The only form of the only property of a td:Thing: a target, headers, a media type. */
 export function readThing(context: Context, id: string, named: Statement): WebAccess | undefined {
@@ -119,17 +125,22 @@ function readForm(context: Context, id: string, form: Statement): WebAccess | un
   const url = urlOf(context, target);
   if (url === undefined) return undefined;
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase() ?? '';
+  if (scheme === 'kafka') {
+    const typeStatement = one(context, id, full('hctl', 'forContentType'), 'form');
+    const mediaType = typeStatement === undefined ? undefined : wordOf(context, typeStatement, 'a media type')?.toLowerCase();
+    return report.errors > before ? undefined : topicOf(context, url, target, mediaType, typeStatement);
+  }
   if (scheme !== 'http' && scheme !== 'https') {
     const what = Object.hasOwn(STREAMS, scheme)
       ? `${STREAMS[scheme]} as a source`
       : `a form with a target of the scheme ${JSON.stringify(scheme)}`;
-    const hint = 'hctl:hasTarget takes an http: or https: URL; write messages of a stream to files, and map these';
+    const hint = 'hctl:hasTarget takes an http:, https: or kafka: URL; write messages of other streams to files, and map these';
     report.error('not-supported', target.origin, `${what} is not supported by this version`, hint);
     return undefined;
   }
   const secret = SECRET_PARAMETER.exec(url)?.[1];
   if (secret !== undefined) {
-    const message = `the URL of hctl:hasTarget has the parameter ${secret}, and mappings hold no logins, since whoever can read them would know it`;
+    const message = `the URL of hctl:hasTarget has the parameter ${secret}, and mappings hold no logins, since all their readers would know them`;
     report.error('secret', target.origin, message, 'remove it; the option SOURCE_LOGINS takes `https://host/path ?parameter=value`');
   }
   checkMethod(context, id);
@@ -172,7 +183,7 @@ function readHeaders(context: Context, id: string): readonly (readonly [string, 
     const [field, text] = [wordOf(context, name, 'the name of a header'), wordOf(context, value, 'a text in quotes')];
     if (field === undefined || text === undefined) continue;
     if (SECRET.test(field)) {
-      const message = `the header ${field} may hold a secret, and mappings hold none, since whoever can read them would know it`;
+      const message = `the header ${field} may hold a secret, and mappings hold none, since all readers of a mapping would know it`;
       report.error('secret', name.origin, message, `remove it; ${LOGIN_HINT}`);
     } else if (OF_CLIENT.test(field)) {
       report.error('wrong-value', name.origin, `the header ${field} cannot be set: it belongs to the connection`, 'remove it');

@@ -10,6 +10,7 @@ import type { Check } from '../../../plan/algebra.ts';
 import { type Accessors, compileValues, type ValuesOf } from '../../../terms/evaluate.ts';
 import type { RunState } from '../../compile/program.ts';
 import { packRow, unpackRow } from '../../join/packed-row.ts';
+import type { RowTrace } from '../../request.ts';
 import type { KeySet } from './key-set.ts';
 
 /** Where a row is. */
@@ -28,12 +29,14 @@ export class RowCheck {
   readonly #found: ValuesOf | undefined;
   readonly #position: ValuesOf;
   readonly #keys: KeySet | undefined;
+  readonly #trace: RowTrace | undefined;
 
   /**
    * @param input name of the document, for faults
    * @param keys the keys so far, if the check is that they are unique
+   * @param trace gets these
    */
-  constructor(check: Check, rows: Accessors, input: string, keys: KeySet | undefined) {
+  constructor(check: Check, rows: Accessors, input: string, keys: KeySet | undefined, trace: RowTrace | undefined) {
     const cell = (column: Check['position']): ValuesOf => compileValues({ kind: 'cell', origin: check.origin, column }, rows);
     this.#check = check;
     this.#input = input;
@@ -41,6 +44,7 @@ export class RowCheck {
     this.#found = check.target === undefined ? undefined : cell(check.target.found);
     this.#position = cell(check.position);
     this.#keys = keys;
+    this.#trace = trace;
   }
 
   /**
@@ -62,10 +66,13 @@ export class RowCheck {
         if (at >= 0) fail('is not IRI-safe', [at]);
         return;
       }
-      case 'unique':
-        if (!values.includes(null) && this.#keys?.add(packRow(values), JSON.stringify(place())) === true)
-          fail('comes a second time', all(values));
+      case 'unique': {
+        if (values.includes(null)) return;
+        const key = packRow(values);
+        this.#trace?.joinKeys(this.#check, key);
+        if (this.#keys?.add(key, JSON.stringify(place())) === true) fail('comes a second time', all(values));
         return;
+      }
       case 'inclusion':
         if (!values.includes(null) && this.#found?.(row, position) === null) fail('has no counterpart', all(values));
     }

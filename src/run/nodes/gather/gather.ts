@@ -6,6 +6,7 @@
  * hold their heads; and, where a join hands on rows in another order than that of their source, collections to which several rows append.
  */
 
+import { QUOTE_START } from '../../../nquads/terms.ts';
 import type { Collection, Join } from '../../../plan/algebra.ts';
 import { collectionsIn, spansRows } from '../../../plan/expressions.ts';
 import type { CollectPlan, MapPlan, RulePlan } from '../../../plan/plan.ts';
@@ -38,7 +39,7 @@ import type { Numbering } from './numbering.ts';
 import { statementsOf } from './statements.ts';
 
 /** What collections share with the rest of a run. */
-export interface CollectState extends Pick<RunState, 'budget' | 'joinIndexes' | 'openMultimap' | 'outputs' | 'endings'> {
+export interface CollectState extends Pick<RunState, 'budget' | 'joinIndexes' | 'openMultimap' | 'trace' | 'outputs' | 'endings'> {
   readonly space: SpillSpace;
   /** By output. */
   readonly numberings: readonly Numbering[];
@@ -200,6 +201,7 @@ export class CollectProgram implements RowCollects, Ending {
   /** Writes what is stated of collections, in pieces. */
   *#stated(parts: readonly Pick<Part, 'plan' | 'made' | 'rowEnds'>[]): Generator<''> {
     const stated = this.#shared ? new Set<string>() : undefined;
+    const { trace } = this.#state;
     let count = 0;
     for (const { plan, made, rowEnds } of parts) {
       for (const [number, end] of rowEnds) {
@@ -211,6 +213,7 @@ export class CollectProgram implements RowCollects, Ending {
             stated.add(key);
           }
           for (const line of this.#linesOf(one, number, end)) {
+            if (trace !== undefined && line.includes(QUOTE_START)) trace.quotes(line);
             if (plan.overlapping) this.#owner.once(output, line);
             else {
               output.addLine(line);

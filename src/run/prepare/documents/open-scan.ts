@@ -25,7 +25,7 @@ import type {
 import { openInput, probeInput, rangesOf } from '../../../storage/open.ts';
 import { changedFault, type OpenedInput, type OpenOptions, type WebAsk } from '../../../storage/storage.ts';
 import { withoutPosition } from '../../report.ts';
-import { type ByteSlice, type DocumentBytes, type RunRequest, STANDARD_INPUT } from '../../request.ts';
+import { type ByteSlice, type DocumentBytes, type RunHooks, type RunRequest, STANDARD_INPUT } from '../../request.ts';
 import { type DocumentPlace, formatBefore, formatByName, formatOf, withOtherPlace } from './inputs.ts';
 import { type OpenPage, openPages } from './pages/paged-scan.ts';
 import { RESULT_TYPES } from './web-answer.ts';
@@ -110,6 +110,12 @@ export async function openFileScan(
     await input.close();
     throw error;
   }
+}
+
+/** Opens the messages of a topic. @param open of the hooks, without which no such run is prepared */
+export function openTopicScan(plan: Wanted, source: FileSource, request: RunRequest, open: RunHooks['openTopic']): Promise<OpenedScan> {
+  const options = readOptionsOf(plan, source, source.formulation, redact(source.path), request);
+  return (open as NonNullable<typeof open>)({ source, iterations: plan.iterations, options, typed: isTyped(plan, source) });
 }
 
 async function* told(scan: Scan, signal: AbortSignal, { read }: DocumentBytes): AsyncGenerator<Batch> {
@@ -351,7 +357,7 @@ export function readOptionsOf(
 
 /** What a server is asked for. `accept` says which format the source is read as, where the mapping tells. */
 function askOf({ request, formulation }: FileSource): WebAsk | undefined {
-  if (request === undefined) return undefined;
+  if (request === undefined || request.kind === 'topic') return undefined;
   if (request.kind === 'select') return { query: request.query, headers: { accept: RESULT_TYPES[request.results] } };
   const headers = Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value]));
   return { headers: { accept: request.mediaType ?? `${USUAL_TYPES[formulation]}, */*;q=0.1`, ...headers } };

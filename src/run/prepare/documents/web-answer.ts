@@ -45,6 +45,7 @@ export function formatOfAnswer(
       throw wrongType(url, mediaType, `the mapping reads SPARQL results as ${results.toUpperCase()} (${RESULT_TYPES[results]})`, source);
     return undefined;
   }
+  if (request.kind === 'topic') return undefined;
   const declared = request.mediaType?.split(';', 1)[0]?.trim();
   const told = mediaType === undefined || VAGUE.test(mediaType) ? declared : mediaType;
   const format = told === undefined ? undefined : formatOfType(told);

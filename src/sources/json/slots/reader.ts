@@ -388,7 +388,7 @@ export class SlotReader {
   }
 }
 
-/** False for the byte behind the window: a call that is first made there would have to be compiled anew, wherever it stands. */
+/** False for the byte behind the window. A call that is first made only there would have to be compiled again. */
 const isSpace = (byte: number): boolean => byte <= SPACE && byte >= TAB;
 
 /** The end of `wanted` in the bytes if it stands at `pos`. */

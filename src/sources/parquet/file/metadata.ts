@@ -60,7 +60,7 @@ export interface RowGroupPlace {
   readonly rows: number;
   /** Its position in the file, from 0 as tools of Parquet count. */
   readonly number: number;
-  /** Of the first column chunk in the file: row groups are told apart by it. */
+  /** Of the first column chunk in the file; it identifies the row group. */
   readonly offset: number;
 }
 

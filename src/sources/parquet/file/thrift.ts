@@ -5,7 +5,7 @@
  * @see https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
  */
 
-/** Why a file is not Parquet as it should be. Whoever knows the file, the column and the row makes a fault of it. */
+/** Why a file is not valid Parquet. The caller, which knows file, column and row, makes a fault of it. */
 export class BrokenParquet extends Error {}
 
 /** The bytes end before the structure does. */

@@ -206,7 +206,7 @@ export class ChunkPages<T> {
  */
 function compareChecksum(packed: Buffer, told: number): void {
   const found = crc32(packed);
-  if (found !== told) throw new BrokenParquet(`a page has the checksum ${hex(found)}, and its header tells ${hex(told)}`);
+  if (found !== told) throw new BrokenParquet(`a page has the checksum ${hex(found)}, and its header states ${hex(told)}`);
 }
 
 const hex = (checksum: number): string => checksum.toString(16).padStart(8, '0');

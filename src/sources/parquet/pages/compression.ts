@@ -1,4 +1,4 @@
-/** Undoes the compression of a page. Every result has the size that the header of the page tells. */
+/** Undoes the compression of a page. Every result has the size that the header of the page states. */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { decompress as decompressZstd, init as loadZstd } from '@bokuweb/zstd-wasm';
 import { compressors, decompressLz4, decompressLz4Raw } from 'hyparquet-compressors';
@@ -27,7 +27,7 @@ export async function loadCodec(codec: number): Promise<void> {
 }
 
 /**
- * By libzstd: decoders in JavaScript may never end on damaged bytes. Its memory is as large as the frame tells, so that is compared first.
+ * By libzstd: decoders in JavaScript may never end on damaged bytes. Its memory is as large as the frame states, so that is compared first.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1
  */
@@ -64,7 +64,7 @@ function snappy(packed: Buffer, sizeBytes: number): Uint8Array {
     length += (byte & 127) * scale;
     if (byte < 128) break;
   }
-  if (length !== sizeBytes) throw new Error(`it tells ${length} bytes, and the header of the page ${sizeBytes}`);
+  if (length !== sizeBytes) throw new Error(`it states ${length} bytes, and the header of the page ${sizeBytes}`);
   return (compressors.SNAPPY as (packed: Uint8Array, sizeBytes: number) => Uint8Array)(packed, sizeBytes);
 }
 
@@ -74,7 +74,7 @@ export class OtherCodec extends BrokenParquet {}
 /** @throws BrokenParquet */
 export function unpackPage(packed: Buffer, codec: number, sizeBytes: number): Buffer {
   if (codec === 0) {
-    if (packed.length !== sizeBytes) throw new BrokenParquet(`a page has ${packed.length} bytes, and its header tells ${sizeBytes}`);
+    if (packed.length !== sizeBytes) throw new BrokenParquet(`a page has ${packed.length} bytes, and its header states ${sizeBytes}`);
     return packed;
   }
   const { name = `number ${codec}`, unpack } = CODECS[codec] ?? {};
@@ -86,6 +86,6 @@ export function unpackPage(packed: Buffer, codec: number, sizeBytes: number): Bu
   } catch (cause) {
     throw new BrokenParquet(`a page cannot be unpacked (${name}: ${(cause as Error).message})`, { cause });
   }
-  if (bytes.length !== sizeBytes) throw new BrokenParquet(`a page unpacks to ${bytes.length} bytes, and its header tells ${sizeBytes}`);
+  if (bytes.length !== sizeBytes) throw new BrokenParquet(`a page unpacks to ${bytes.length} bytes, and its header states ${sizeBytes}`);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

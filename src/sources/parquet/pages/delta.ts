@@ -1,5 +1,5 @@
 /**
- * Integers as differences: blocks of miniblocks, each with a width of its own. Values are made one at a time.
+ * Integers as differences: blocks of miniblocks, each with its own width. Values are made one at a time.
  *
  * @see https://parquet.apache.org/docs/file-format/data-pages/encodings/#DELTAENC
  */
@@ -8,7 +8,7 @@ import { BrokenParquet } from '../file/thrift.ts';
 const MAX_MINIBLOCKS = 1 << 16;
 
 export class DeltaReader {
-  /** Values that the header tells. */
+  /** Number of values by the header. */
   readonly count: number;
   readonly #bytes: Buffer;
   readonly #end: number;

@@ -238,7 +238,7 @@ export class Dictionary<T> {
     this.#values = values;
     const width = widthOf(type) ?? 4;
     if (type.physical === 'BOOLEAN' || size * width > bytes.length)
-      throw new BrokenParquet('its dictionary has fewer values than it tells');
+      throw new BrokenParquet('its dictionary has fewer values than it states');
     if (size <= HELD_VALUES) {
       const held: T[] = [];
       plainReader(bytes, 0, type, values).read(held, size);

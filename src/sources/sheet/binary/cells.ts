@@ -38,7 +38,7 @@ export class BinaryCells {
   }
 
   /**
-   * Whether the value of this cell matters. undefined: the row before it was the header, so the cell must come again when the columns are known.
+   * Whether the value of this cell matters. undefined: the row before it was the header, so the cell must be repeated when the columns are known.
    *
    * @throws Fault source/malformed — cells do not come in their order
    */

@@ -14,9 +14,9 @@ const MAX_BYTES = 512 * 2 ** 20;
 const MAGIC = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
 const HEADER_BYTES = 512;
 const ENTRY_BYTES = 128;
-/** Streams below the size that the header tells are in mini sectors, which are parts of the stream of the root. */
+/** Streams below the size that the header states are in mini sectors, which are parts of the stream of the root. */
 const MINI_BYTES = 64;
-/** Numbers of sectors from here on have a meaning of their own: the end of a chain, a free sector. */
+/** Numbers of sectors from here on are reserved: the end of a chain, a free sector. */
 const LAST_SECTOR = 0xffff_fffa;
 const STREAM = 2;
 const ROOT = 5;
@@ -122,7 +122,7 @@ export class CompoundFile {
     return Buffer.concat(pieces, Math.min(bytes, sizeBytes ?? bytes));
   }
 
-  /** The table of chains: its sectors are listed in the header, and in sectors of their own. */
+  /** The table of chains: its sectors are listed in the header, and in separate sectors. */
   #readTable(): Uint32Array {
     const count = this.#bytes.readUInt32LE(44);
     const each = this.#sectorBytes / 4;

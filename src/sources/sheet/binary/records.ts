@@ -13,7 +13,7 @@ export interface RecordHandler {
   readonly mayEnd?: boolean;
   /**
    * @param bytes the content of the record; they belong to the handler until it returns
-   * @returns false: the record was not taken; it comes again after a pause
+   * @returns false: the record was not taken; it is repeated after a pause
    */
   record(type: number, bytes: Buffer): boolean;
 }
@@ -49,7 +49,7 @@ export class Records {
     if (!this.#more) {
       if (this.#ended) {
         if (this.#handler.mayEnd === true) return false;
-        // BrtEnd… and EOF records tell the end, so that a file that was cut off is noticed.
+        // BrtEnd… and EOF records mark the end, so that a file that was cut off is noticed.
         throw damaged(this.#input, 'it ends before its last record');
       }
       await this.#push();

@@ -1,13 +1,13 @@
 /** The ranges that names of a binary workbook mean, as formulas write them: `'My sheet'!$B$2:$C$3`. */
 import { cellName, MAX_COLUMNS, MAX_ROWS } from '../table/choice.ts';
 
-/** What a formula refers to: the first and the last of some sheets, by their number among those of the workbook; negative: none of its own. */
+/** What a formula refers to: the first and the last of some sheets, by their number among those of the workbook; negative: it names no sheet. */
 export interface SheetReference {
   readonly first: number;
   readonly last: number;
 }
 
-/** A token of a formula: the cell or the area of a sheet. The two bits above tell in which way its value is used. */
+/** A token of a formula: the cell or the area of a sheet. The two bits above say in which way its value is used. */
 const CELL = 0x3a;
 const AREA = 0x3b;
 const CLASS_BITS = 0x60;

@@ -238,7 +238,7 @@ class RowReader implements RecordHandler {
   readonly #input: string;
   readonly #maxBytes: number;
   #first = true;
-  /** Charts within a sheet have records of their own. */
+  /** Charts within a sheet have separate records. */
   #depth = 0;
   /** The formula before has a text, which comes in another record. */
   #wantsText = false;
@@ -314,7 +314,7 @@ class RowReader implements RecordHandler {
     return true;
   }
 
-  /** False: the record must come again. */
+  /** False: the record must be repeated. */
   #cell(bytes: Buffer, read: () => void): boolean {
     const wanted = this.#cells.at(bytes.readUInt16LE(0), bytes.readUInt16LE(2));
     if (wanted === true) read();

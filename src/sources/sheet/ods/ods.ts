@@ -86,7 +86,7 @@ interface Index {
 }
 
 /**
- * The sheets and names of the document. Names stand at its end, so a name that is no sheet takes a pass of its own; without a name, the pass
+ * The sheets and names of the document. Names stand at its end, so a name that is no sheet takes a separate pass; without a name, the pass
  * ends at the first sheet that is not hidden.
  */
 async function readIndex(archive: Archive, options: WorkbookOptions): Promise<Index> {

@@ -20,7 +20,7 @@ const COMPOUND_FILE = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 const STORED = 0;
 const DEFLATED = 8;
 const READ_BYTES = 256 * 1024;
-/** Bytes of a part that are unpacked ahead, in a thread of its own. */
+/** Bytes of a part that a separate thread unpacks ahead. */
 const AHEAD_BYTES = 4 * READ_BYTES;
 /** Workbooks have some dozens of parts; those with many pictures have thousands. */
 const MAX_PARTS = 100_000;

@@ -67,12 +67,12 @@ export async function archiveExtent(handle: FileHandle, size: number, input: str
   return last;
 }
 
-/** Where the archive may begin whose end this is: its directory is at the offset that the end tells, or stands before the end. */
+/** Where the archive may begin whose end this is: its directory is at the offset that the end states, or stands before the end. */
 async function beginnings(handle: FileHandle, end: Buffer, at: number): Promise<readonly number[]> {
   const count = end.readUInt16LE(10);
   const sizeBytes = end.readUInt32LE(12);
   const offset = end.readUInt32LE(16);
-  // The directory of an archive with 64 bits is told in another record, whose offset has none before it.
+  // The directory of an archive with 64 bits is located by another record, whose offset presumes that nothing precedes the archive.
   if (count === 0 || offset === 0xffffffff || sizeBytes === 0xffffffff || count === 0xffff) return [0];
   const isDirectory = async (from: number): Promise<boolean> =>
     from >= 0 &&
@@ -101,7 +101,7 @@ async function bytesAt(handle: FileHandle, from: number, to: number): Promise<Bu
 }
 
 const ambiguous = (input: string, reason: string): Fault =>
-  new Fault('source/malformed', `It cannot be told what belongs to the workbook: ${reason}`, {
+  new Fault('source/malformed', `It is unclear what belongs to the workbook: ${reason}`, {
     place: { input },
     hint: 'Open it in a spreadsheet program and save it again, or fetch it again',
   });

@@ -13,7 +13,7 @@ export interface SheetReader {
   close(): Promise<void>;
 }
 
-/** Hidden rows and columns are read like others, and merged cells have one value: nobody should have to find out. */
+/** Hidden rows and columns are read like others, and merged cells have one value: warnings say so. */
 export function remarks(
   { hiddenColumns }: Pick<SheetTable, 'hiddenColumns'>,
   hiddenRows: number,

@@ -230,7 +230,7 @@ function ending(path: Path, elements: Elements, bind: Bind, isWhole: boolean): s
     here = found;
     passed.push(step);
   }
-  if (path.target.kind === 'text') return `${endsAt(path, passed)}, which has no text of its own`;
+  if (path.target.kind === 'text') return `${endsAt(path, passed)}, which has no text outside of its elements`;
   return `${endsAt(path, passed)}, ${listOf('attribute', attributesOf(here), isWhole, (name) => name)}`;
 }
 

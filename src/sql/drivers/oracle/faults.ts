@@ -4,7 +4,7 @@ import type { DatabaseAddress } from '../../database.ts';
 import { BUSY, busyFault, credentialsFault, type FaultContext, lostFault, queryFault, timeLimitFault } from '../../faults.ts';
 import { systemReason } from '../../jdbc/connect.ts';
 
-/** What oracledb throws: `ORA-00942` of the server, `NJS-500` of its own. */
+/** What oracledb throws: `ORA-00942` of the server, `NJS-500` of the driver. */
 export interface DriverError extends Error {
   readonly code?: string;
   readonly errorNum?: number;
@@ -30,8 +30,8 @@ const BUSY_MESSAGES: Readonly<Record<string, string>> = {
   'ORA-00054': BUSY.lock,
   'ORA-30006': BUSY.lock,
   'ORA-00060': BUSY.deadlock,
-  'ORA-01555': 'The server keeps the state of the data that this session sees no longer (undo retention)',
-  'ORA-01466': 'A table was changed after the session had begun, whose state of the data it has no longer',
+  'ORA-01555': 'The server has dropped the state of the data that this session sees (undo retention)',
+  'ORA-01466': 'The definition of a table was changed after the session had begun: its earlier state cannot be read',
 };
 
 /** The fault for an error of a connection. */
@@ -60,7 +60,7 @@ export function faultOf(error: unknown, context: FaultContext): Fault {
 
 const HINTS: Readonly<Record<string, string>> = {
   'ORA-00933': 'A derived table has no AS before its name in Oracle',
-  'ORA-00918': 'Give the columns names of their own with AS',
+  'ORA-00918': 'Give each column a distinct name with AS',
   'ORA-00942': 'An unquoted name is read in upper case',
   'ORA-00904': 'An unquoted name is read in upper case',
 };

@@ -1,13 +1,13 @@
 /** Looks at the text of a query before the server sees it: Oracle runs some statements when it parses them. */
 
-/** A comment or white space, a quoted text (also with marks of its own, `q'[…]'`) or name, a word, or one character. */
+/** A comment or white space, a quoted text (also with other delimiters, `q'[…]'`) or name, a word, or one character. */
 const TOKEN =
   /(?<space>\s+|--[^\n]*|\/\*[^]*?\*\/)|n?q'(?:\[[^]*?\]|\{[^]*?\}|\([^]*?\)|<[^]*?>|([^\s[{(<])[^]*?\2)'|'(?:[^']|'')*'|"[^"]*"|(?<word>[\w$#\u0080-\uffff]+)|[^]/gi;
 
 export interface Outline {
   /** Without a trailing semicolon, and what follows it. */
   readonly text: string;
-  /** It begins as a query, and has no functions of its own. */
+  /** It begins as a query, and defines no functions. */
   readonly isQuery: boolean;
 }
 

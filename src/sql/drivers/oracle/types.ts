@@ -27,7 +27,7 @@ const typed = (family: Family, datatype: string, exact: boolean, rest: Partial<T
 
 /**
  * Oracle's `=` pads CHAR, and compares by the collation of its columns, of the session, or of the database. So texts are of the family that is never
- * compared there: joins on them are made by the engine, which compares what is written. A unique key of texts holds: what the server tells apart differs.
+ * compared there: joins on them are made by the engine, which compares what is written. A unique key of texts holds: what the server distinguishes differs.
  */
 const TEXT: TypeRow = { family: 'other', exact: true };
 const LARGE_TEXT: TypeRow = { family: 'other', exact: false, fetch: 'STRING', large: true };
@@ -175,9 +175,9 @@ const signed = (sign: string | undefined, duration: string): string => (sign ===
 /** Objects, collections, cursors, vectors, files outside of the database. */
 function unreadable(column: DriverColumn): TypeRow {
   const canonical = (): string => {
-    throw new Fault('record/term', `A value of the type ${typeName(column)} has no text here`, {
+    throw new Fault('record/term', `Values of the type ${typeName(column)} cannot be read as text`, {
       place: { value: typeName(column) },
-      hint: `Write in a query what is wanted of the column ${column.name}, such as an attribute of the object`,
+      hint: `Read a part of the column ${column.name} in a query, such as an attribute of the object`,
     });
   };
   return { family: 'other', canonical, exact: false, partial: true };

@@ -12,7 +12,7 @@ import type { Tedious } from './rows.ts';
 /** Time for a cancelled statement to end, before the driver closes its connection. */
 const CANCEL_LIMIT_MS = 3_000;
 
-/** Where the SQL Server Browser of a host tells the ports of its instances, by UDP. */
+/** Where the SQL Server Browser of a host reports the ports of its instances, by UDP. */
 const BROWSER_PORT = 1434;
 
 /** The driver. @throws Fault database/driver — it is not installed */
@@ -46,16 +46,20 @@ function configuration(
 ): ConnectionConfiguration {
   const { domain, instanceName, applicationName, applicationIntent, packetSize, hostNameInCertificate } = parameters;
   if (instanceName !== undefined && lookupWithin(reach, host, BROWSER_PORT) !== undefined)
-    throw new Fault('request/forbidden', `The port of the instance ${excerpt(instanceName)} is asked for at ${host}, which is not listed`, {
-      hint: 'Name the port in place of instanceName, or add the host to ALLOWED_HOSTS',
-    });
+    throw new Fault(
+      'request/forbidden',
+      `To find the port of the instance ${excerpt(instanceName)}, the run would ask ${host}, which is not an allowed host`,
+      {
+        hint: 'Name the port in place of instanceName, or add the host to ALLOWED_HOSTS',
+      },
+    );
   const login = { userName: user ?? '', password: password?.reveal() ?? '' };
   return {
     server: host,
     authentication: domain === undefined ? { type: 'default', options: login } : { type: 'ntlm', options: { ...login, domain } },
     options: {
       ...(instanceName === undefined ? { port } : { instanceName }),
-      // Connects to addresses that were checked, also where the server sends its clients elsewhere, or tells the port of an instance.
+      // Connects to addresses that were checked, also where the server sends its clients elsewhere, or reports the port of an instance.
       ...(isOpen(reach) ? {} : { connector: async (to: Host) => connected(socketWithin(reach, to)) }),
       ...(database === undefined ? {} : { database }),
       encrypt: tls !== undefined,
@@ -67,7 +71,7 @@ function configuration(
       multiSubnetFailover: parameters.multiSubnetFailover === 'true',
       ...(packetSize === undefined ? {} : { packetSize: Number(packetSize) }),
       connectTimeout: timeoutMs,
-      // The session has limits of its own, which do not count the time of a slow reader.
+      // The session has its own limits, which do not count the time of a slow reader.
       requestTimeout: 0,
       cancelTimeout: CANCEL_LIMIT_MS,
       maxRetriesOnTransientErrors: 0,

@@ -47,7 +47,7 @@ const CODES: Readonly<Record<number, FaultCode>> = {
 const BUSY_MESSAGES: Readonly<Record<number, string>> = {
   1205: BUSY.deadlock,
   1222: BUSY.lock,
-  3961: 'A table was changed after the session had begun, whose state of the data it has no longer',
+  3961: 'The definition of a table was changed after the session had begun: its earlier state cannot be read',
 };
 
 const HINTS: Readonly<Record<number, string>> = {
@@ -102,7 +102,7 @@ function queryMessage({ message, lineNumber = 0, number }: DriverError, sql: str
 export function unreachableReason(error: unknown): string {
   const { code, message, cause } = error as DriverError;
   if (code === 'ETIMEOUT') return 'no answer in time';
-  if (code === 'EINSTLOOKUP') return `the SQL Server Browser (UDP port 1434) does not tell the port: ${message}`;
+  if (code === 'EINSTLOOKUP') return `the SQL Server Browser (UDP port 1434) does not report the port: ${message}`;
   if (code === 'EENCRYPT') return 'the server takes no connections without TLS: write encrypt=true';
   // All addresses of a host were tried.
   const inner = (cause instanceof AggregateError ? cause.errors[0] : cause) as NodeJS.ErrnoException | undefined;

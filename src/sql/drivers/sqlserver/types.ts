@@ -5,7 +5,7 @@ import type { Column } from '../../database.ts';
 import { canonicalDecimal, canonicalDouble, shortestSingle, withoutZeros } from '../../numbers.ts';
 import { type Natural, naturalColumn, partly, plain, typed } from '../../result/natural.ts';
 
-/** A column of a query's result, as `sys.dm_exec_describe_first_result_set` tells it. */
+/** A column of a query's result, as `sys.dm_exec_describe_first_result_set` describes it. */
 export interface Described {
   readonly name: string;
   /** `decimal(10,2)`, `nvarchar(max)`; of a CLR type its name, `geography`. */
@@ -26,7 +26,7 @@ const BINARY = typed('other', 'hexBinary', true);
 /**
  * SQL Server's `=` and DISTINCT ignore trailing spaces under every collation, also under binary ones, and under most of them case as well. So texts are
  * of the family that is never compared there: joins on them are made by the engine, which compares what is written. A unique key of texts holds: what
- * the server tells apart differs as text.
+ * the server distinguishes differs as text.
  */
 const TEXT = plain('other', true);
 // No type that a key could have.
@@ -156,12 +156,12 @@ function readDateTimeOffset(text: string): string {
   return readDateTime(text.slice(0, space)) + (/^[+-]00:00$/.test(zone) ? 'Z' : zone);
 }
 
-/** Types whose texts only a query can tell: CLR types, and SQL_VARIANT, of which the driver loses the type. */
+/** Types whose texts only a query can give: CLR types, and SQL_VARIANT, of which the driver loses the type. */
 function unreadable(name: string, type: string): Natural {
   const write = type === 'sql_variant' ? `CAST(${name} AS nvarchar(4000))` : `${name}.ToString()`;
   const canonical = (text: string): string => {
     const value = excerpt(fromBytes(text));
-    throw new Fault('record/term', `A value of type ${type} has no text here: ${value}`, {
+    throw new Fault('record/term', `Values of type ${type} cannot be read as text: ${value}`, {
       place: { value },
       hint: `Write ${write} in a query instead of the table`,
     });

@@ -72,7 +72,7 @@ async function loadLibrary(): Promise<Library> {
 const NO_DATABASE: EngineFault = {
   kind: 'type',
   message: '{} is not a DuckDB database',
-  hint: 'A DuckDB database has the bytes DUCK behind the first eight; Parquet and CSV files are sources of their own',
+  hint: 'A DuckDB database has the bytes DUCK behind the first eight; Parquet and CSV files are sources themselves',
 };
 
 class Duckdb implements Engine {

@@ -113,7 +113,7 @@ class PackedCursor implements Cursor {
     while (this.#single === undefined && !batch.full) {
       if (this.#next > GREATEST_ROWID) return true;
       const found = this.#read();
-      // In a batch of its own.
+      // In a separate batch.
       if (found === undefined && batch.rows > 0) return false;
       if (found === undefined) this.#single = this.#unpacked();
       else if (found.rows === 0) return true;

@@ -113,7 +113,7 @@ class Sqlite implements Engine {
   }
 
   rows(sql: string, table?: TableScan): Cursor {
-    return (table === undefined ? undefined : this.#packed(sql, table)) ?? this.#rows(sql, []);
+    return (table === undefined || table.columns.length === 0 ? undefined : this.#packed(sql, table)) ?? this.#rows(sql, []);
   }
 
   plainRows(sql: string, parameters: readonly (string | number)[]): PlainRows {

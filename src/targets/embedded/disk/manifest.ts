@@ -70,7 +70,7 @@ export interface ManifestFile {
   close(): Promise<void>;
 }
 
-/** Writes the manifest anew, synced, and keeps it open. */
+/** Replaces the manifest, synced, and keeps it open. */
 export async function writeManifest(directory: string, manifest: Manifest): Promise<ManifestFile> {
   const path = join(directory, MANIFEST);
   const file = await open(`${path}.tmp`, 'w', 0o600);

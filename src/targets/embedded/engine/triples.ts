@@ -54,7 +54,7 @@ export class Triples {
     if (!replace) this.store.load(chunksOf(body), { format, to_graph_name: graphTerm(graph) });
     else {
       this.store.load(chunksOf(body), { format, to_graph_name: oxigraph.namedNode(STAGING) });
-      // An empty document is an empty graph. Moving a graph that does not exist is an error, and a moved graph no longer exists.
+      // An empty document is an empty graph. Moving a graph that does not exist is an error, and moving removes the source.
       const target = graph === '' ? 'DEFAULT' : `GRAPH <${graph}>`;
       const keep = graph === '' ? '' : `; CREATE SILENT ${target}`;
       this.store.update(`CREATE SILENT GRAPH <${STAGING}>; MOVE GRAPH <${STAGING}> TO ${target}${keep}`);

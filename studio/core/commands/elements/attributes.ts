@@ -16,7 +16,7 @@ import { settled } from '../settle.ts';
 
 const oneAttribute = selected('Select an attribute first.', ['attribute']);
 
-/** A field, for the entity of its own parent object (rule R4); or a value that stays loose until an edge leads to it. */
+/** A field, for the entity of its parent object (rule R4); or a value that stays loose until an edge leads to it. */
 export type AttributeSource =
   | { readonly schema: Schema; readonly at: FieldRef; readonly predicates?: readonly string[] }
   | { readonly value: Expression };

@@ -88,7 +88,7 @@ export const rename: Command<{ readonly id: Id; readonly name: string }> = {
   recorded: true,
 };
 
-/** What tells the objects of an entity apart. Its level becomes the deepest of the fields. */
+/** What distinguishes the objects of an entity. Its level becomes the deepest of the fields. */
 export const setIdentifier: Command<{ readonly id: Id; readonly identifier: Expression }> = {
   name: 'set-identifier',
   label: (document, { id }) => `Change the identifier of ${nameOf(document, id)}`,

@@ -28,7 +28,7 @@ export const withFirstUse = <A>(command: Command<A>, known: () => Known): Comman
 /** Whether mappings say what prefixes of XML stand for. Others have those that the root of the document declares. */
 export const namesNamespaces = (language: Language): boolean => language === 'rml';
 
-/** Names of fields with a prefix mean nothing to whoever reads the mapping, unless it says which namespace that is. */
+/** Names of fields with a prefix mean nothing to readers of the mapping, unless it declares their namespaces. */
 function withNamespaces(before: StudioDocument, after: StudioDocument, namespaces: Known['namespaces']): StudioDocument {
   if (namespaces.size === 0 || !namesNamespaces(after.language)) return after;
   let next = after;

@@ -8,7 +8,7 @@ import { isRefusal, type Refusal, refuse } from '../../rules/verdict.ts';
 import { addedIn, type Command, removedIn, required, selected } from '../command.ts';
 import { settled } from '../settle.ts';
 
-/** Makes an entity of its own of one triples map of an entity, with the edges that this has. Edges that lead to the entity stay. */
+/** Makes a separate entity of one triples map of an entity, with the edges that this has. Edges that lead to the entity stay. */
 export const splitPart: Command<{ readonly id: Id; readonly part: string }> = {
   name: 'split-part',
   label: (document, { id, part }) => `Show ${part} of ${nameOf(document, id)} apart`,

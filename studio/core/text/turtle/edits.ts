@@ -100,7 +100,7 @@ class Patch {
     return this.#end();
   }
 
-  /** Writes what reads logical views with names of the text anew, and the views with it. */
+  /** Rewrites logical views with names of the text, and what reads them. */
   viewEdits(): readonly TextEdit[] {
     this.#written = this.#findWritten();
     const own = new Map([...this.#ownViews()].map((part) => [part, (this.#old.parts.get(part) as PrintedPart).tree.term]));
@@ -130,7 +130,7 @@ class Patch {
     }
   }
 
-  /** Comments in what is written anew stand above it. */
+  /** Comments in what is rewritten stand above it. */
   #end(): readonly TextEdit[] {
     this.#removeAll();
     const comments = this.#edits
@@ -235,7 +235,7 @@ class Patch {
   #changeSubject(where: Written, properties: readonly TreeProperty[], old: PrintedPart, next: PrintedPart): void {
     const change = changeOf(old, next, SUBJECTS) ?? this.#callOfOtherSource(old, next);
     if (change === undefined) return;
-    // Classes that stand in predicate object maps of their own go into the subject map, with the others.
+    // Classes that stand in separate predicate object maps go into the subject map, with the others.
     const classes = this.#classPairs(where);
     const movesClasses = classes.length > 0 && classKey(change.before) !== classKey(change.after);
     if (movesClasses) for (const one of classes) this.#removeObject(one);
@@ -243,7 +243,7 @@ class Patch {
     this.#changeOnly(properties, SUBJECTS, change, movesClasses || treeKey(before) === treeKey(after));
   }
 
-  /** A subject map whose function is written anew, since its triples map has another source. */
+  /** A subject map whose function is rewritten, since its triples map has another source. */
   #callOfOtherSource(old: PrintedPart, next: PrintedPart): Change | undefined {
     const [iri, tree] = onlyOf(next, SUBJECTS);
     if (iri === undefined || tree === undefined || !hasCall(tree) || changeOf(old, next, SOURCES) === undefined) return undefined;
@@ -302,7 +302,7 @@ class Patch {
     const ranges = this.#before.text.anchors.get(edge) ?? [];
     const own = places.find(({ object }) => ranges.some((range) => isWithin(range, object) || isWithin(object, range)));
     if (own !== undefined) return own;
-    // It is described in a statement of its own.
+    // It is described in a separate statement.
     const statement = this.#tree.statements.find((one) => ranges.some((range) => isWithin(range, one)));
     return places.find(({ object }) => object.kind === 'term' && statement?.subject?.value === object.term.value);
   }
@@ -437,7 +437,7 @@ class Patch {
     this.#edits.push({ from, to, text: '' });
   }
 
-  /** What would be written anew has other names than the text. */
+  /** What would be rewritten has other names than the text. */
   #guardNames(tree: Tree): void {
     if (this.#keepsNames && readsIn(tree).length > 0)
       stop('This reads a logical view whose fields have names of the text. Change it in the text.');

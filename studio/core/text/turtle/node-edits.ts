@@ -4,7 +4,7 @@ import type { TextEdit } from '../../history/edits.ts';
 import { objectKey, type PrintedDocument, type Tree, treeKey } from './printed.ts';
 import type { TreeNode, TreeObject, TreeProperty } from './tree.ts';
 
-/** @returns undefined: the text says this in another way than it would be printed, so the object is to be written anew */
+/** @returns undefined: the text says this in another way than it would be printed, so the object is to be rewritten */
 export function nodeEdits(
   text: string,
   printed: PrintedDocument,

@@ -6,7 +6,7 @@ import type { Anchor } from '../../document.ts';
 import { tokensOf } from '../places.ts';
 
 export interface Owned {
-  /** Before the item, each on a line of its own. */
+  /** Before the item, each on a separate line. */
   readonly above: readonly Anchor[];
   /** At the end of its last line, also behind the separator. */
   readonly behind: Anchor | undefined;

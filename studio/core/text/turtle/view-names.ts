@@ -1,5 +1,5 @@
 /**
- * Logical views that the text has in words of its own: drawing refers to fields by the names that it would give them, so nothing that is read
+ * Logical views that have names of the text: drawing refers to fields by the names that it would give them, so nothing that is read
  * of such a view may change.
  */
 import type { RdfTerm } from '../../../../src/mapping/model/model.ts';

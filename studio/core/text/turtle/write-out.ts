@@ -56,7 +56,7 @@ const withoutQuotes = ({ triplesMaps, annotations }: Mapping): Mapping => ({
     })),
 });
 
-/** Predicate object maps of which some objects are kept as text: these get one of their own. */
+/** Predicate object maps of which some objects are kept as text: these get a separate one. */
 function splitPairs(document: StudioDocument, tree: TurtleTree): readonly TextEdit[] {
   const { text } = document.text;
   const kept = keptTexts(document);
@@ -153,7 +153,7 @@ function ownOf(text: string, place: NodePlace, moved: ReadonlySet<TreeObject>, i
 
 const textAt = (text: string, { from, to }: Anchor): string => text.slice(from, to).trimEnd();
 
-/** A node in brackets. A comment at its end has a line of its own behind it. */
+/** A node in brackets. A comment at its end has a separate line behind it. */
 function bracketed(properties: readonly OwnProperty[], indent: string): string {
   const lines = properties.map(({ text, behind }, i) => {
     const end = i < properties.length - 1 ? ' ;' : '';
@@ -162,7 +162,7 @@ function bracketed(properties: readonly OwnProperty[], indent: string): string {
   return `[ ${lines.join(`\n${indent}  `)}${properties.at(-1)?.behind === undefined ? ' ' : `\n${indent}`}]`;
 }
 
-/** Triples maps that stand in brackets in others: each gets a name, and a statement of its own. */
+/** Triples maps that stand in brackets in others: each gets a name, and a separate statement. */
 function nestedMaps(text: string, tree: TurtleTree): readonly TextEdit[] {
   const found = tree.statements.flatMap(({ node }) => parentsIn(node));
   const taken = new Set([...text.matchAll(/#([\w-]+)/g)].map((one) => one[1] as string));

@@ -47,7 +47,7 @@ export class YamlEdits {
   /** Writes a value in the place of another one. */
   write(node: Node, value: Value, of?: Id): void {
     const { from, to } = this.#tree.rangeOf(node);
-    if (this.commentsIn({ from, to }).length > 0) stop('A comment stands within what would be written anew. Change it in the text.');
+    if (this.commentsIn({ from, to }).length > 0) stop('A comment stands within what would be rewritten. Change it in the text.');
     this.edits.push({ from, to, text: this.#inPlaceOf(node, value), ...(of !== undefined && { of }) });
   }
 
@@ -157,7 +157,7 @@ export class YamlEdits {
 
   /** With the comment on the same line. Comments that stand below a key belong to what is around it, and stay. */
   #removeLines({ from, to }: Anchor, key?: Node): void {
-    if (!this.#isFirstOfLine(from)) stop('What would be removed does not stand on lines of its own. Remove it in the text.');
+    if (!this.#isFirstOfLine(from)) stop('What would be removed does not stand on separate lines. Remove it in the text.');
     let start = from - this.#columnOf(from);
     if (key !== undefined) {
       const head = this.afterLine(key.range?.[1] ?? from);
@@ -190,7 +190,7 @@ export class YamlEdits {
     return this.#comments.filter((at) => at >= from && at < to).map((at) => this.#text.slice(at).split(/\r?\n/, 1)[0] as string);
   }
 
-  /** Writes an item of a list anew. Comments within it go to lines above it. */
+  /** Rewrites an item of a list. Comments within it go to lines above it. */
   writeItem(list: YAMLSeq<Node>, item: Node, value: Value, of: Id): void {
     const range = this.#tree.rangeOf(item);
     const comments = this.commentsIn(range);
@@ -200,8 +200,7 @@ export class YamlEdits {
     }
     const dash = this.#tree.dashOf(list, item) ?? stop('This list is not found in the text.');
     const indent = ' '.repeat(this.#columnOf(dash));
-    if (comments.length > 0 && !this.#isFirstOfLine(dash))
-      stop('A comment stands within what would be written anew. Change it in the text.');
+    if (comments.length > 0 && !this.#isFirstOfLine(dash)) stop('A comment stands within what would be rewritten. Change it in the text.');
     const line = dash - indent.length;
     if (comments.length > 0) this.insert(line, comments.map((one) => `${indent}${one}${this.#lineEnd}`).join(''));
     const text = indented(yamlOf(value, 'item'), `${indent}  `).replaceAll('\n', this.#lineEnd);

@@ -1,4 +1,4 @@
-/** Predicates and objects of the mappings of a text of YARRRML: changed where they stand, written anew, added, and removed. */
+/** Predicates and objects of the mappings of a text of YARRRML: changed where they stand, rewritten, added, and removed. */
 import { isScalar, isSeq, type Node, type YAMLSeq } from 'yaml';
 import { type SaidObject, type SaidPair, valueOfObject, valueOfPair } from '../../../../src/mapping/convert/yarrrml.ts';
 import { yamlOf } from '../../../../src/mapping/convert/yarrrml-layout.ts';
@@ -45,7 +45,7 @@ export class PairEdits {
       if (after === undefined) this.remove(mapping, place);
       else if (place.pair.objects.items.length === 1) this.#changePair(mapping, place, edge, before, after);
       else if (!this.#changeObject(place, before, after)) {
-        // It leaves the others, and gets a predicate object of its own.
+        // It leaves the others, and gets a separate predicate object.
         this.remove(mapping, place);
         added.push([edge, after]);
       }
@@ -144,7 +144,7 @@ export class PairEdits {
     ];
   }
 
-  /** Writes a predicate object of one object anew. */
+  /** Rewrites a predicate object of one object. */
   #writePair(mapping: MappingNode, { node, list }: PairNode, edge: Id, after: SaidPair): void {
     guard(this.#patching, this.#patching.tree.rangeOf(node));
     const value = valueOfPair(after);
@@ -186,7 +186,7 @@ export class PairEdits {
     const text = this.#patching.before.text.text;
     const start = text.lastIndexOf('\n', from - 1) + 1;
     const indent = text.slice(start, from);
-    if (indent.trim() !== '') stop('The mapping has one rule, which does not stand on lines of its own. Make it a list in the text.');
+    if (indent.trim() !== '') stop('The mapping has one rule, which does not stand on separate lines. Make it a list in the text.');
     this.#patching.edits.insert(from, '- ');
     for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) this.#patching.edits.insert(at + 1, '  ');
     for (const [edge, one] of added)

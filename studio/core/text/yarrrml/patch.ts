@@ -38,7 +38,7 @@ export function patchYarrrml(before: StudioDocument, after: StudioDocument): rea
     return new Patch(before, after, false).edits();
   } catch (error) {
     if (!(error instanceof Unpatched)) throw error;
-    // What the text says in another way than it would be written is written anew.
+    // What the text says in another way than it would be written is rewritten.
     try {
       return new Patch(before, after, true).edits();
     } catch (second) {
@@ -187,7 +187,7 @@ class Patch {
     else this.#edits.value(pair.value, oneOr(before), oneOr(after));
   }
 
-  /** @returns classes that get a predicate object of their own */
+  /** @returns classes that get a separate predicate object */
   #changeClasses(mapping: MappingNode, { classes: before }: SaidPart, { classes: after }: SaidPart): readonly string[] {
     const gone = before.filter((one) => !after.includes(one));
     const added = after.filter((one) => !before.includes(one));

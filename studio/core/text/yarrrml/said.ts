@@ -54,7 +54,7 @@ export function saidOf(document: StudioDocument, prefixes: ReadonlyMap<string, s
   return { parts: found, errors: errorsIn(report), patterns: patternsIn(mapping) };
 }
 
-/** The graph in the dialect of YARRRML. Each node has a line of its own, by which what is read of it is found again. */
+/** The graph in the dialect of YARRRML. Each node has a separate line, which identifies what is read from it. */
 function withLines(
   graph: Graph,
   document: StudioDocument,

@@ -21,7 +21,7 @@ export function Difference({ label, before, after, same }: DifferenceProps): Rea
     <section className="difference" aria-label={label} tabIndex={0}>
       {lines.map((line, i) =>
         line === 'gap' ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: gaps have nothing else, and the list is made anew
+          // biome-ignore lint/suspicious/noArrayIndexKey: gaps have nothing else, and the list is rebuilt as a whole
           <div key={`gap-${i}`} className="gap">
             ⋯
           </div>

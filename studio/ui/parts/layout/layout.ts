@@ -1,4 +1,4 @@
-/** Where blocks stand that nobody has placed: inputs in a column at the left, the graph at its right, from left to right. */
+/** Places blocks that the user has not placed: inputs in a column at the left, the graph at its right, from left to right. */
 import { Graph, layout } from '@dagrejs/dagre';
 import type { Id } from '../../../core/document.ts';
 

@@ -25,7 +25,7 @@ const look = EditorView.theme({
   '.cm-searchMatch-selected': { backgroundColor: 'var(--chosen)' },
   '.cm-textfield': { backgroundColor: 'var(--surface)', color: 'var(--text)', borderColor: 'var(--edge)', fontSize: 'var(--small)' },
   '.cm-button': { backgroundColor: 'var(--surface)', backgroundImage: 'none', color: 'var(--text)', borderColor: 'var(--edge)' },
-  // In place of pictures with colours of their own.
+  // In place of pictures with fixed colours.
   '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--danger)' },
   '.cm-lintRange-warning': { backgroundImage: 'none', textDecoration: 'underline wavy var(--warning)' },
   '.cm-diagnostic-error': { borderLeftColor: 'var(--danger)' },

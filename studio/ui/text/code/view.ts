@@ -1,4 +1,4 @@
-/** The editor of the text: CodeMirror, told what to show and what is wrong. It knows nothing of models. */
+/** The editor of the text: CodeMirror, which gets what to show and what is wrong. It knows nothing of models. */
 import { autocompletion, type CompletionSource, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, indentWithTab, redo, redoDepth, undo, undoDepth } from '@codemirror/commands';
 import { bracketMatching } from '@codemirror/language';

@@ -85,7 +85,7 @@ export const BROKEN_PARQUET: readonly Row[] = [
     { record: 40, expression: 'name' },
     [
       'a page has the checksum',
-      'and its header tells',
+      'and its header states',
       'page 0 of the column "name" in row group 1, at byte 604',
       'Fetch or write the file again',
     ],

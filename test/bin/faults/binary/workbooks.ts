@@ -225,14 +225,14 @@ const XLSX_AND_ODS: readonly Row[] = [
     book(Buffer.concat([XLSX, xlsx({ sheets: { People: xlsxRows([...PEOPLE, ['3', 'Kim']]) } })])),
     'source/malformed',
     {},
-    ['It cannot be told what belongs to the workbook', 'and another one before it, at byte 0', 'save it again, or fetch it again'],
+    ['It is unclear what belongs to the workbook', 'and another one before it, at byte 0', 'save it again, or fetch it again'],
   ],
   [
     'a workbook twice in one file',
     book(Buffer.concat([XLSX, XLSX])),
     'source/malformed',
     {},
-    ['It cannot be told what belongs to the workbook', 'fits to two directories of parts'],
+    ['It is unclear what belongs to the workbook', 'fits to two directories of parts'],
   ],
   [
     'other bytes behind the archive',

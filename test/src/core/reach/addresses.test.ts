@@ -214,7 +214,7 @@ describe('a server on this machine', () => {
     ['a listed address, written otherwise', ['127.0.0.1'], '2130706433', true],
     ['an address that is not listed', ['127.0.0.2'], '127.0.0.1', false],
     ['a public address that is not listed', ['127.0.0.1'], '93.184.216.34', false],
-    ['an address of IPv6 with its port, which nobody answers', ['[::1]:PORT'], '[::1]', true],
+    ['an address of IPv6 with its port, without a server', ['[::1]:PORT'], '[::1]', true],
     ['an address of IPv6 that is not listed', ['[::2]:PORT'], '[::1]', false],
   ])('%s', async (_, hosts, host, reached) => {
     names = Object.fromEntries(['listed.example', 'listed.example.', 'a.listed.example'].map((name) => [name, ['127.0.0.1']]));

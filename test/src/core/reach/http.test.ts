@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { describeConnectionError, HttpClient } from '../../../../src/core/reach/http.ts';
 
 /**
- * In a process of its own: in this one, the server could not close while the client writes. Says on standard output where it listens;
+ * In a separate process: in this one, the server could not close while the client writes. Says on standard output where it listens;
  * reads the head of a request, writes the text that the path names, and closes with most of the body unread.
  */
 const SERVER = `
@@ -80,7 +80,7 @@ describe('a server that closes in the middle of a large body', () => {
   );
 });
 
-describe('a server that closes behind an answer that nobody has read yet', () => {
+describe('a server that closes behind an answer that is not read yet', () => {
   // It arrives in one piece, and is more than is read ahead.
   const TEXT = 'a line of the answer\n'.repeat(1_500);
   const CHUNKED = `${TEXT.length.toString(16)}\r\n${TEXT}\r\n0\r\n\r\n`;

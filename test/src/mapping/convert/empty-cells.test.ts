@@ -61,7 +61,7 @@ describe('makes the same statements of empty cells, and says so', () => {
     ],
     ['a legacy source', 'rml', 'rml:path "p.csv" ; rml:null ""', LEGACY('"p.csv"')],
     ['a legacy table of CSVW', 'rml', 'csvw:null ""', LEGACY('[ a csvw:Table ; csvw:url "p.csv" ]')],
-    ['a legacy table with a null of its own', 'rml', 'csvw:null "", "NA"', LEGACY('[ a csvw:Table ; csvw:url "p.csv" ; csvw:null "NA" ]')],
+    ['a legacy table with another null', 'rml', 'csvw:null "", "NA"', LEGACY('[ a csvw:Table ; csvw:url "p.csv" ; csvw:null "NA" ]')],
     ['a legacy table that says it', 'yarrrml', 'sources: [[p.csv~csv]]', LEGACY('[ a csvw:Table ; csvw:url "p.csv" ; csvw:null "" ]')],
     ['a file of today’s RML', 'yarrrml', 'sources: [[p.csv~csv]]', RML(FILE('p.csv', '; rml:null ""'))],
     ['a file of today’s RML', 'legacy', 'csvw:url "p.csv" ; csvw:null ""', RML(FILE('p.csv', '; rml:null ""'))],
@@ -78,7 +78,7 @@ describe('makes the same statements of empty cells, and says so', () => {
   });
 });
 
-describe('what a language says in another way is told', () => {
+describe('what a language says in another way is reported', () => {
   test.each<[name: string, text: string, to: Language, told: readonly string[]]>([
     ['a YARRRML source', YARRRML('[p.csv~csv]'), 'rml', ["read as today's RML, an empty cell in quotes is no value"]],
     ['a workbook has no quotes', YARRRML('[p.xlsx~csv]'), 'rml', []],

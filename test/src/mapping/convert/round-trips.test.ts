@@ -67,7 +67,7 @@ describe('the mappings of public suites (skipped where CONFORMANCE_CASES names n
       (cases ?? []).flatMap((one) => (one.mapping === null ? [] : [[join(one.dir, one.mapping), one.baseIRI] as const])),
     );
     for (const [file, baseIri] of files) {
-      // Cases with a database leave its address to whoever runs them.
+      // Cases with a database leave its address to the test.
       const text = readFileSync(join(folder as string, file), 'utf8').replaceAll('CONNECTIONDSN', 'jdbc:mysql://localhost/test');
       const { mapping, diagnostics } = await readMapping([{ name: 'a.ttl', text }], { baseIri });
       if (diagnostics.some(({ severity }) => severity === 'error')) continue;

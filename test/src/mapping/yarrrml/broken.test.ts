@@ -218,7 +218,7 @@ test.each([
   ]);
 });
 
-test('bytes that are no text are told by line and character', async () => {
+test('bytes that are no text are reported by line and character', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'quadmill-broken-'));
   try {
     const file = join(directory, 'm.yml');

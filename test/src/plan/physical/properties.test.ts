@@ -7,7 +7,7 @@ import { type CatalogueMetadata, NO_METADATA } from '../../../../src/plan/catalo
 import { scanOf } from '../../../../src/plan/expressions.ts';
 import { lower } from '../../../../src/plan/physical/lower.ts';
 import type { DocumentKey, EncodeNode, Node, PhysicalPlan } from '../../../../src/plan/physical/nodes.ts';
-import { isOfPairs, leavesOfMap, type Plan } from '../../../../src/plan/plan.ts';
+import { isOfPairs, leavesOfMap, mapsOf, type Plan } from '../../../../src/plan/plan.ts';
 import { planMapping } from '../../../../src/plan/planning.ts';
 import { Random, seeds } from '../../../support/random.ts';
 import { invent, type RandomMapping, type Term, turtle } from '../../run/random/mapping.ts';
@@ -163,14 +163,16 @@ function distinctPairs({ scans }: Plan, scan: Scan, data: Data): ReturnType<Data
   return [...new Map(data.records(scan).map((nodes) => [textOf(nodes), nodes])).values()];
 }
 
-/** The columns of documents that happen to have another text in each row. */
+/** The subjects with columns of documents that happen to have another text in each row. */
 const keysOfDocuments = ({ scans }: Plan, data: Data): readonly DocumentKey[] =>
   scans.flatMap(({ source, iterations }, position) =>
-    iterations.flatMap(({ scan, references }) =>
-      references.flatMap((reference): readonly DocumentKey[] => {
-        const texts = source.kind === 'file' ? data.records(scan).flatMap(([record]) => data.values(record, reference)) : [];
-        const isKey = texts.length > 0 && new Set(texts.map(({ written }) => written)).size === texts.length;
-        return isKey ? [{ scan: position, reference, by: 'found' }] : [];
+    iterations.flatMap((iteration) =>
+      mapsOf(iteration).flatMap(({ keyTerm, keyReferences }): readonly DocumentKey[] => {
+        const isKey = (reference: string): boolean => {
+          const texts = source.kind === 'file' ? data.records(iteration.scan).flatMap(([record]) => data.values(record, reference)) : [];
+          return texts.length > 0 && new Set(texts.map(({ written }) => written)).size === texts.length;
+        };
+        return keyTerm !== undefined && keyReferences.some(isKey) ? [{ scan: position, term: keyTerm, by: 'found' }] : [];
       }),
     ),
   );
@@ -212,7 +214,7 @@ function withFewTexts(mapping: RandomMapping): Data {
 
 const withOneValue = (data: Data): Data => ({ ...data, values: (...of) => data.values(...of).slice(0, 1) });
 
-/** The mapping with a join of each triples map, by a predicate of its own. */
+/** The mapping with a join of each triples map, by a separate predicate. */
 const withJoins = (mapping: RandomMapping, random: Random): RandomMapping => ({
   ...mapping,
   maps: mapping.maps.map((map, i) => {

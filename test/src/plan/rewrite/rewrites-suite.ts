@@ -18,7 +18,15 @@ import { REWRITES } from '../../../../src/plan/rewrite/rewrites.ts';
 import type { RunRequest } from '../../../../src/run/request.ts';
 import { executeRun } from '../../../../src/run/run.ts';
 import { evaluate } from '../../run/random/evaluator.ts';
-import { invent, type RandomMapping, type Term, turtle, withTargets } from '../../run/random/mapping.ts';
+import {
+  invent,
+  type RandomMapping,
+  type Term,
+  turtle,
+  withInvalid as withFaults,
+  withSelfJoins,
+  withTargets,
+} from '../../run/random/mapping.ts';
 import { dataOf, jsonData, overTables } from '../data.ts';
 import { type Data, evaluateAlgebra, type Result } from '../evaluate.ts';
 import { inventViews } from './views.ts';
@@ -125,6 +133,11 @@ export function randomRewrites(all: readonly number[]): void {
       const result = attack(await read(turtle(mapping), mapping.base), mapping.base, NO_METADATA, dataOf(mapping));
       const lines = result.statements.map((line) => line.replace(/^(t\d)\.nq /, '$1 '));
       expect(lines.sort()).toEqual([...evaluate(mapping)].sort());
+    });
+
+    test.each(all)('records that are joined with themselves, seed %d', async (seed) => {
+      const mapping = withSelfJoins(invent(seed, 6), seed);
+      for (const one of [mapping, withFaults(mapping, seed)]) attack(await read(turtle(one), one.base), one.base, NO_METADATA, dataOf(one));
     });
 
     test.each(all)('tables of a database, seed %d', async (seed) => {

@@ -2,4 +2,4 @@
 import { soakSeeds } from '../../../support/random.ts';
 import { randomRewrites } from './rewrites-suite.ts';
 
-randomRewrites(soakSeeds(41, 640));
+randomRewrites(soakSeeds(41, 140));

@@ -57,7 +57,7 @@ export function inventViews(seed: number, mayFail: boolean): ViewCase {
 
   const map = (number: number, count: number): string => {
     const isAgain = chance(25);
-    // In a view on the view, the positions of joined rows are fields like others; in a join of its own they are not.
+    // In a view on the view, the positions of joined rows are fields like others; in its own join they are not.
     const names = isAgain ? NAMES.map(renamed) : NAMES;
     const favourites = times(1 + below(4), () => random.pick(names));
     const name = (): string => random.pick(chance(80) ? favourites : names);

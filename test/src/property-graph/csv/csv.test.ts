@@ -227,7 +227,7 @@ describe('values', () => {
       '1 statement is not in the CSV files of the property graph',
     ],
     ['two predicates of one name', 'default', `${about('"a"')}<http://e/s> <http://f/p> "b" .\n`, 'are both named p in the property graph'],
-  ])('%s is told', async (_, header, quads, expected) => {
+  ])('%s is reported', async (_, header, quads, expected) => {
     const { warnings } = await write(quads, header);
     expect(warnings).toEqual([expect.stringContaining(expected)]);
   });
@@ -276,7 +276,7 @@ describe('what is no file of nodes or edges', () => {
     ['another table', 'id,name\n1,a\n', 'source/type', 'id,name'],
     ['a file for Neptune', '~id,~label\na,b\n', 'source/type', 'Neptune'],
     ['an empty file', '', 'source/type', 'expected are nodes or edges'],
-    ['a type that nobody knows', 'iri,labels,p:point\n', 'source/malformed', 'p:point'],
+    ['an unknown type', 'iri,labels,p:point\n', 'source/malformed', 'p:point'],
     ['a number that is none', 'iri,labels,p:integer\nhttp://e/a,,1\nhttp://e/b,,x\n', 'source/malformed', 'no integer'],
     ['a number beyond 64 bits', 'iri,labels,p:integer\nhttp://e/b,,9223372036854775808\n', 'source/malformed', 'no integer'],
     ['a date with a time', 'iri,labels,p:date\nhttp://e/b,,2020-01-01T00:00:00Z\n', 'source/malformed', 'no date'],

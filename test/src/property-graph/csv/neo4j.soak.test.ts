@@ -1,11 +1,10 @@
 /** Files of nodes and edges in Neo4j: imported by its own tool, and written over Bolt. Both give what the statements say. */
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import neo4j, { type Driver } from 'neo4j-driver';
+import { executeBulkWrite } from '../../../../src/bulk/bulk.ts';
 import { NO_LIMITS } from '../../../../src/core/limits.ts';
 import type { RejectedStatement } from '../../../../src/nquads/statement.ts';
 import { writeGraphCsv } from '../../../../src/property-graph/csv/write.ts';
@@ -75,18 +74,24 @@ async function filesOf(quads: string, header: GraphHeader, name: string): Promis
   return { nodes: await settle(nodes.file, 'nodes'), edges: await settle(edges.file, 'edges'), warnings };
 }
 
-/** `neo4j-admin database import full`, as the documentation and the run's warnings say. */
+/** As `quadmill write --bulk` does, by `neo4j-admin database import full`. */
 async function importFiles({ home, classPath }: { readonly home: string; readonly classPath: string }): Promise<void> {
-  const { nodes, edges, warnings } = await filesOf(IMPORTED, 'neo4j', 'imported');
-  const asked = warnings.map((warning) => /--array-delimiter='?([^' ]+)'?/.exec(warning)?.[1]).find((found) => found !== undefined);
   await mkdir(join(home, 'conf'), { recursive: true });
-  const args = ['-Xmx512m', '--add-opens=java.base/java.nio=ALL-UNNAMED', '-cp', classPath, 'org.neo4j.cli.AdminTool'];
-  const options = ['--multiline-fields=true', ...(asked === undefined ? [] : [`--array-delimiter=${asked}`]), '--strict=true'];
-  await promisify(execFile)(
-    'java',
-    [...args, 'database', 'import', 'full', 'neo4j', `--nodes=${nodes}`, `--relationships=${edges}`, ...options],
-    { cwd: directory, env: { ...process.env, NEO4J_HOME: home, NEO4J_CONF: join(home, 'conf') }, maxBuffer: 2 ** 26 },
+  const input = join(directory, 'imported.nq');
+  await writeFile(input, IMPORTED);
+  const java = ['java', '-Xmx512m', '--add-opens=java.base/java.nio=ALL-UNNAMED', '-cp', classPath, 'org.neo4j.cli.AdminTool'];
+  const request = requestOf([input]);
+  const { quadsWritten } = await executeBulkWrite(
+    {
+      ...request,
+      target: { ...request.target, endpoint: 'neo4j' },
+      place: directory,
+      loader: ['env', `NEO4J_HOME=${home}`, `NEO4J_CONF=${join(home, 'conf')}`, ...java],
+      role: undefined,
+    },
+    { signal: new AbortController().signal },
   );
+  expect(quadsWritten).toBeGreaterThan(100);
 }
 
 interface Stored {
@@ -123,7 +128,7 @@ function requestOf(inputs: readonly string[], more: Partial<WriteRequest> = {}):
     workingDirectory: directory,
     target: {
       type: 'neo4j',
-      endpoint: (server as Neo4jServer).url,
+      endpoint: server?.url ?? '',
       ...secretLogin(NEO4J_LOGIN),
       ca: undefined,
       requestSeconds: 60,

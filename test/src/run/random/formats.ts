@@ -68,7 +68,7 @@ const TEXTS = [
 ];
 const KEYS = ['a', 'b', 'c', 'a-b', 'b-c', 'c-a-d', 'e', 'f'];
 
-/** Most have an `id` of their own, and none is without one. */
+/** Most have a distinct `id`, and none is without one. */
 export const rowsOf = (random: Random, least: number, most: number): readonly Row[] =>
   Array.from({ length: random.between(least, most) }, (_, i) => ({
     id: String(random.chance(0.85) ? i : random.between(0, i)),
@@ -91,7 +91,7 @@ export interface Format {
   readonly source: (table: string) => string;
   /** A reference, also as part of a template. */
   readonly column: (name: string) => string;
-  /** Writes a table, or writes it anew. Rows are those of `COLUMNS`, or of a view. */
+  /** Writes or rewrites a table. Rows are those of `COLUMNS`, or of a view. */
   readonly write: (directory: string, table: string, columns: readonly string[], rows: readonly Cells[]) => Promise<void>;
 }
 

@@ -181,7 +181,7 @@ export function invent(seed: number, rows: number): RandomMapping {
     ])();
   };
   const resource = (): Term => (chance(80) ? iri() : blank());
-  // Rules that can meet are watched closely: many have a predicate of their own.
+  // Rules that can meet are watched closely: many have a separate predicate.
   const predicate = (): Term => (chance(92) ? constant(`http://p/${below(8)}`) : { value: template('IRI') });
 
   const sources = times(2, source);
@@ -215,11 +215,32 @@ export function invent(seed: number, rows: number): RandomMapping {
     const subject = other === undefined ? resource() : retyped(other.subject, pick(IRI_TYPES));
     favourites = fieldsOf(subject);
     const copied = (other?.rules ?? []).filter(({ object }) => !('parent' in object));
-    // What the subject seems to say, under a predicate that nobody else has.
+    // What the subject seems to say, under a predicate that no other map has.
     const own = { predicate: constant(`http://p/own${maps.length}`), object: { value: reference('Literal') }, graph: undefined };
     maps.push({ source, subject, rules: [own, ...times(1 + below(4), () => rule(source)), ...copied] });
   }
   return { base: pick(['http://e/', 'x:/']), sources, maps };
+}
+
+/** The mapping with joins of records with themselves, mostly by all fields of one of the subjects. */
+export function withSelfJoins(mapping: RandomMapping, seed: number): RandomMapping {
+  const { below, pick, times } = dice(seed);
+  const chance = (percent: number): boolean => below(100) < percent;
+  const field = (): Field => pick<Field>(['a', 'a', 'b', 'b', 'iri', 'many']);
+  const subject = ({ subject: of }: RandomMap): Term => {
+    const parts = times(1 + below(2), field).flatMap((one, i) => [i === 0 ? 'http://e/' : '-', { field: one }]);
+    return chance(30) ? of : { value: { kind: 'template', type: 'IRI', parts } };
+  };
+  const maps = mapping.maps.map((of) => ({ ...of, subject: subject(of) }));
+  const joins = (of: RandomMap): readonly Rule[] =>
+    times(3, () => {
+      const parent = pick(maps.flatMap(({ source }, i) => (source === of.source ? [i] : [])));
+      const fields = new Set(fieldsOf(pick([of, maps[parent] as RandomMap]).subject));
+      if (chance(25)) fields.add(field());
+      const on = [...fields].slice(chance(15) ? 1 : 0).map((child) => ({ child, parent: chance(10) ? field() : child }));
+      return { predicate: constant(`http://p/${below(8)}`), object: { parent, on }, graph: pick([undefined, constant('http://e/g')]) };
+    });
+  return { ...mapping, maps: maps.map((of) => ({ ...of, rules: [...of.rules, ...joins(of)] })) };
 }
 
 /** The mapping with logical targets on some of its terms. */

@@ -16,7 +16,7 @@ import { sliceRun } from '../../../../src/run/slices/slices.ts';
 import { plainLabels } from '../../../support/read-rdf.ts';
 import { expectSameIn, formatOf } from './equalities/written.ts';
 import { evaluate, type Outcome, outcomeOf, type Policies } from './evaluator.ts';
-import { document, fileName, invent, type RandomMapping, turtle, withInvalid, withTargets } from './mapping.ts';
+import { document, fileName, invent, type RandomMapping, turtle, withInvalid, withSelfJoins, withTargets } from './mapping.ts';
 
 let directory: string;
 beforeAll(() => {
@@ -32,7 +32,7 @@ async function reported(request: RunRequest): Promise<{ readonly lines: string[]
   const outputs: (() => string[])[] = [];
   const output = (mark: string) => {
     const parts: Buffer[] = [];
-    // The engine marks blank nodes of values with a letter of its own.
+    // The engine marks blank nodes of values with a letter.
     const lines = (): string[] => plainLabels(Buffer.concat(parts).toString()).replaceAll('_:b', '_:').split('\n').slice(0, -1);
     outputs.push(() => lines().map((line) => mark + line));
     return { write: (lines: string) => void parts.push(Buffer.from(lines, 'latin1')), commit: async () => [], abort: async () => {} };
@@ -249,7 +249,9 @@ const THREADS = [
 export function randomMappings(few: readonly number[], thousands: readonly number[]): void {
   describe('random mappings', () => {
     test.each(few)('seed %d', (seed) => compare(seed, 12));
-    test.each(few)('seed %d, with logical targets', (seed) => compare(seed, 12, (mapping) => withTargets(mapping, seed)));
+    test.each(few)('seed %d, with logical targets, and every other time with self-joins', (seed) =>
+      compare(seed, 12, (mapping) => withTargets(seed % 2 === 0 ? withSelfJoins(mapping, seed) : mapping, seed)),
+    );
     // More subjects than a table holds without a budget: nothing is decided in memory.
     test.each(thousands)('seed %d, thousands of rows', (seed) => compare(seed, 3000));
     test.each(few)('seed %d, with invalid values', (seed) => compareInvalid(seed, 12));

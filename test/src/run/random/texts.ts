@@ -12,7 +12,7 @@ export const absolute = (text: string, base: string): string => (/^[A-Za-z][A-Za
 export const guarded = (iri: string): string =>
   iri.replace(/[<>"\\\n]/g, (c) => `\\u00${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 
-/** A label that tells texts apart; the engine puts a letter of its own in front. */
+/** A label that tells texts apart; the engine puts a letter in front. */
 export const label = (text: string): string =>
   [...Buffer.from(text)]
     .map((b) => (/[A-Za-z0-9]/.test(String.fromCharCode(b)) ? String.fromCharCode(b) : `_${b.toString(16).padStart(2, '0')}`))

@@ -91,7 +91,7 @@ describe('a CSV file', () => {
     expect(result.report.quads).toBe(lines.length);
   });
 
-  test('gives each row a blank node of its own, also in different slices', async () => {
+  test('gives each row a separate blank node, also in different slices', async () => {
     const input = await write('blank.csv', `id\n${Array.from({ length: 200 }, () => 'x').join('\n')}\n`);
     const mapping = csvMapping(`<#M> rml:logicalSource <#S> ; rml:subjectMap [ rml:termType rml:BlankNode ] ;
       rml:predicateObjectMap [ rml:predicate ex:id ; rml:objectMap [ rml:reference "id" ] ] .`);

@@ -47,7 +47,7 @@ const requestOf = () => ({
   keyBytes: 0,
 });
 
-/** What two mappers that share tables send for the slices of a document, in turn, if they are told of keys after `told` slices. */
+/** What two mappers that share tables send for the slices of a document, in turn, if they get the keys after `told` slices. */
 async function mapped(ids: readonly string[], told: number, isFound: boolean): Promise<Sent> {
   writeFileSync(join(directory, 'a.csv'), `id,group,v\n${ids.map((id, i) => `${id},g${i % 3},v${i % 5}\n`).join('')}`);
   const request = requestOf();

@@ -67,7 +67,7 @@ describe('in one thread', () => {
   });
 });
 
-/** Adds keys in an order of its own, and answers which it found new, and which undecided. */
+/** Adds keys in the order of its seed, and answers which it found new, and which undecided. */
 const WORKER = `
 const { parentPort, workerData } = require('node:worker_threads');
 const { modules, budget, buffer, limitBytes, keys, seed } = workerData;

@@ -72,7 +72,7 @@ describe('a malformed document', () => {
     }
   });
 
-  test('that goes on after its end is told about JSON Lines', async () => {
+  test('that goes on after its end gets a hint at JSON Lines', async () => {
     const fault = await faultOf(read({ document: '{}\n{}', iterators: ['$'] }));
     expect(fault.hint).toMatch(/\.jsonl or \.ndjson/);
   });

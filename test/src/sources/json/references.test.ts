@@ -73,7 +73,7 @@ describe('a reference', () => {
     expect([fault.code, fault.place.expression, fault.hint]).toEqual(['record/term', reference, hint]);
   });
 
-  test('that no record has a node for is told after the scan, and null is a node', async () => {
+  test('that no record has a node for is reported after the scan, and null is a node', async () => {
     const references = ['a', 'b', 'c[*]', 'd', "['x'].y"];
     const scan = await openJson(
       chunks(Buffer.from('[{"a":null,"c":[]},{"b":1}]'), () => 5),

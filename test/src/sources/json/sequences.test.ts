@@ -59,7 +59,7 @@ describe('a sequence', () => {
     }
   });
 
-  test('is told where one document is expected, and where it begins too late', async () => {
+  test('is reported where one document is expected, and where it begins too late', async () => {
     expect((await faultOf(read({ document: `${RS}{}\n`, iterators: ['$'] }))).hint).toMatch(/\.json-seq, or with --input-format jsonl/);
     expect((await faultOf(read({ document: '{}{}', iterators: ['$'] }))).hint).toMatch(/--input-format jsonl/);
     expect((await faultOf(read({ document: `{}\n${RS}{}\n`, iterators: ['$[*]'], reading }))).message).toMatch(/byte 0x1e/);

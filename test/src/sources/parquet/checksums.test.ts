@@ -38,7 +38,7 @@ describe('Checksums of pages', () => {
       'Fetch or write the file again',
     ]);
     expect(fault.message).toMatch(
-      /^The Parquet file is damaged: a page has the checksum [0-9a-f]{8}, and its header tells [0-9a-f]{8} \(.*, at byte \d+\)$/,
+      /^The Parquet file is damaged: a page has the checksum [0-9a-f]{8}, and its header states [0-9a-f]{8} \(.*, at byte \d+\)$/,
     );
     expect(fault.message).toContain(page);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { DistinctValues, isKey } from '../../../../src/sources/parquet/keys.ts';
+import { DistinctValues } from '../../../../src/sources/parquet/distinct-values.ts';
+import { isKey } from '../../../../src/sources/parquet/keys.ts';
 import { Random } from '../../../support/random.ts';
 import { READING } from './reading.ts';
 import { type Column, parquet } from './writing.ts';

@@ -106,7 +106,7 @@ describe('an archive that can be read in two ways is refused', () => {
       { input: 'people.xlsx' },
       'Open it in a spreadsheet program and save it again, or fetch it again',
     ]);
-    expect(fault.message).toMatch(/^It cannot be told what belongs to the workbook: /);
+    expect(fault.message).toMatch(/^It is unclear what belongs to the workbook: /);
     expect(fault.message).toMatch(reason);
   });
 

@@ -23,7 +23,7 @@ describe.each(FORMATS)('cells of %s', (format) => {
     ['a text beyond Latin-1', '東京 😀', '東京 😀'],
     ['a text with lines', 'a\nb\t "c"', 'a\nb\t "c"'],
     ['a date', number(45_351, 'yyyy-mm-dd'), '2024-02-29^^date'],
-    ['a date of a format of its own number', number(45_351, 'm/d/yy'), '2024-02-29^^date'],
+    ['a date of a format with its own number', number(45_351, 'm/d/yy'), '2024-02-29^^date'],
     ['a date with time', number(45_351.354166666664, 'dd.mm.yyyy hh:mm'), '2024-02-29T08:30:00^^dateTime'],
     ['a time', number(0.75, 'h:mm:ss'), '18:00:00^^time'],
     ['a duration', number(1.1041666666666667, '[h]:mm:ss'), 'P1DT2H30M^^duration'],
@@ -207,7 +207,7 @@ test('a chain of sectors that runs in a circle', async () => {
   expect((await faultOf(readSheet(bytes, ['id'], {}, 'xls'))).code).toBe('source/malformed');
 });
 
-test.each(FORMATS)('a name of a sheet of %s that is percent-encoded in a path is told as it stands', async (format) => {
+test.each(FORMATS)('a name of a sheet of %s that is percent-encoded in a path is reported as it stands', async (format) => {
   const bytes = write({ sheets: { One: [['a']], '50% off #1': [['id']] } }, format);
   expect(await faultOf(readSheet(bytes, ['id'], { sheet: '50%25%20off%20%231' }, format))).toMatchObject({
     code: 'source/missing',

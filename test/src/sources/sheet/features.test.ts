@@ -326,7 +326,7 @@ const FEATURES: Readonly<Record<string, Feature>> = {
     xls: async () => {
       const due = (flags: number) => () => xlsFormula(double(0), flags, [2.5]);
       await says('xls', () => xlsFormula(double(0)), ['0^^integer'], FIRST_ZERO)();
-      // Where another formula has a value, the sheet was calculated, and a formula is told to be due or has the value 0.
+      // Where another formula has a value, the sheet was calculated, and a formula is marked as due or has the value 0.
       await says('xls', due(0), ['0^^integer', '2.5E0^^double'], undefined)();
       await says('xls', due(2), ['0^^integer', '2.5E0^^double'], FIRST_ZERO)();
       await says('xls', due(1), ['0^^integer', '2.5E0^^double'], FIRST_ZERO)();

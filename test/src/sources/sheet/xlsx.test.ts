@@ -19,7 +19,7 @@ describe('cells of XLSX', () => {
     ['a very large number', '<c><v>1E300</v></c>', '1.0E300^^double'],
     ['a boolean', '<c t="b"><v>1</v></c>', 'true^^boolean'],
     ['a shared text', '<c t="s"><v>1</v></c>', 'rich text'],
-    ['a text of its own with markup', '<c t="inlineStr"><is><r><t>a </t></r><r><t>&lt;b&gt;</t></r></is></c>', 'a <b>'],
+    ['an inline text with markup', '<c t="inlineStr"><is><r><t>a </t></r><r><t>&lt;b&gt;</t></r></is></c>', 'a <b>'],
     ['phonetic hints', '<c t="inlineStr"><is><t>東京</t><rPh sb="0" eb="2"><t>とうきょう</t></rPh></is></c>', '東京'],
     ['the text of a formula', '<c t="str"><f>A1&amp;"x"</f><v>ax</v></c>', 'ax'],
     ['an escaped character', '<c t="inlineStr"><is><t>a_x000D_b_x005F_x000D_</t></is></c>', 'a\rb_x000D_'],

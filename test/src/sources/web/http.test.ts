@@ -110,7 +110,7 @@ describe('a source on the web', () => {
   test.each([
     ['an HTML page', CSV, 'text/html', /answered text\/html, and the mapping reads this source as CSV/],
     ['another format', JSON_ROWS, 'text/csv', /answered text\/csv, and the mapping reads this source as JSON/],
-  ])('that answers with %s is told', async (_, formulation, type, said) => {
+  ])('that answers with %s is reported', async (_, formulation, type, said) => {
     server.answer = answering(type, 'x');
     for (const source of [distribution('/a'), thing('/a')]) {
       const fault = await runs.faultOf(mappingOf(source, formulation));

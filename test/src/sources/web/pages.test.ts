@@ -446,7 +446,7 @@ describe('a paging that goes wrong', () => {
       send(response, { items: [{ id: page }], next: next(page) });
     };
 
-  test('in a circle is told', async () => {
+  test('in a circle is reported', async () => {
     server.answer = linking((page) => `?p=${(page + 1) % 3 || 1}`);
     const fault = await runs.faultOf(mappingOf(thing(NEXT)));
     expect(fault).toMatchObject({ code: 'source/malformed', place: { page: 3, input: `${server.origin}/people?p=2` } });
@@ -495,14 +495,14 @@ describe('a paging that goes wrong', () => {
       { items: [{ id: 1 }] },
       /Page 1 has nothing at \$\.total/,
     ],
-  ])('with %s is told', async (_, paging, body, message) => {
+  ])('with %s is reported', async (_, paging, body, message) => {
     server.answer = (_request, response) => send(response, body);
     const fault = await runs.faultOf(mappingOf(thing(paging)));
     expect(fault.code).toBe('source/malformed');
     expect(describeFault(fault)).toMatch(message);
   });
 
-  test('with too many pages, or too many bytes on all of them, is told', async () => {
+  test('with too many pages, or too many bytes on all of them, is reported', async () => {
     server.answer = linking((page) => `?p=${page + 1}`);
     const fault = await runs.faultOf(mappingOf(thing(NEXT)), web({ pages: 5 }));
     expect(fault).toMatchObject({ code: 'limit/exceeded', place: { page: 5 } });

@@ -231,7 +231,7 @@ describe('an endpoint in trouble', () => {
       { code: 'source/refused' },
       /answered 400 Bad Request: Error Line 3: bad/,
     ],
-  ])('that %s is told', async (_, format, answer, expected, said) => {
+  ])('that %s is reported', async (_, format, answer, expected, said) => {
     server.answer = answer;
     const fault = await runs.faultOf(mapping(format));
     expect(fault).toMatchObject(expected);
@@ -239,14 +239,14 @@ describe('an endpoint in trouble', () => {
     expect(describeFault(fault)).toContain(`${server.origin}/sparql`);
   });
 
-  test('that does not answer in time is told, and not asked again', async () => {
+  test('that does not answer in time is reported, and not asked again', async () => {
     server.answer = () => undefined;
     const fault = await runs.faultOf(mapping(), { web: { ...RUN_DEFAULTS.web, answerSeconds: 1 } });
     expect(fault).toMatchObject({ code: 'source/refused', retriable: false, message: expect.stringContaining('within 1 s') });
     expect(fault.hint).toContain('SOURCE_ANSWER_SECONDS');
   });
 
-  test('that is not there is told', async () => {
+  test('that is not there is reported', async () => {
     const gone = await startAnswering();
     await gone.stop();
     const fault = await runs.faultOf(mappingOf(`${gone.origin}/sparql`, 'formats:SPARQL_Results_JSON'));

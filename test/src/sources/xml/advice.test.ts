@@ -39,7 +39,7 @@ describe('advice', () => {
     ['a step that is left out before //', '<a><b><c/></b></a>', '/a//x', undefined, 'The path ends at /a, which has the child <b>'],
     ['an attribute below', '<a><b><c Id="1"/></b></a>', '/a/b', 'c/@id', 'Upper and lower case count: write c/@Id'],
     ['an attribute with a prefix', '<a xmlns:x="u:x"><b x:id="1"/></a>', '/a/b', '@id', 'The attribute is x:id: write @*:id'],
-    ['text of children alone', '<a><b><c/></b></a>', '/a/b', 'c/text()', 'The path ends at c, which has no text of its own'],
+    ['text of children alone', '<a><b><c/></b></a>', '/a/b', 'c/text()', 'The path ends at c, which has no text outside of its elements'],
     ['a quote in a predicate', `<a><b n="it's"/></a>`, '/a/B[@n="it\'s"]', undefined, `Upper and lower case count: write /a/b[@n="it's"]`],
     ['a record that is the document', '<a><b>1</b></a>', undefined, 'a/B', 'Upper and lower case count: write a/b'],
     [

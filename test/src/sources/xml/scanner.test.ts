@@ -243,7 +243,7 @@ describe('well-formed text', () => {
     expect(leaves).toBeGreaterThan(300);
   });
 
-  test('is told from malformed text as saxes does, whatever is changed in it', () => {
+  test('is distinguished from malformed text as saxes does, whatever is changed in it', () => {
     const random = randomNumbers(7);
     const pieces = [
       '<',
@@ -314,7 +314,7 @@ describe('malformed text', () => {
     expect(fault.message).toMatch(message);
   });
 
-  test('is placed by line, column, element and record, in a window of its own too', async () => {
+  test('is placed by line, column, element and record, in a separate window too', async () => {
     const record = '<o>\n<n>é</n>\n</o>\n';
     const document = `<r>\n${record.repeat(20_000)}<o><n>é &amp</n></o></r>`;
     const scanned = await openXml(stream(Buffer.from(document), 50_000), [{ iterator: '/r/o', references: ['n'], origin: '' }], READING);

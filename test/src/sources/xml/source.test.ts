@@ -76,7 +76,7 @@ describe('the encoding', () => {
 
   test('that does not hold is a fault', async () => {
     expect((await faultOf(values(latin(''), '/r', 'a'))).code).toBe('source/encoding');
-    expect((await faultOf(values(latin('<?xml version="1.0" encoding="x-nobody"?>'), '/r', 'a'))).code).toBe('source/encoding');
+    expect((await faultOf(values(latin('<?xml version="1.0" encoding="x-absent"?>'), '/r', 'a'))).code).toBe('source/encoding');
   });
 });
 
@@ -177,7 +177,7 @@ describe('expressions that are wrong', () => {
   test.each<[iterator: string, reference: string, message: RegExp]>([
     ['/r/[', '.', /not valid/],
     ['/r', 'a[', /not valid/],
-    ['/r', 'nobody(1)', /not valid/],
+    ['/r', 'absent(1)', /not valid/],
     ['count(//a)', '.', /does not give nodes/],
   ])('%s and %s are refused', async (iterator, reference, message) => {
     const fault = await faultOf(values('<r><a/></r>', iterator, reference));
@@ -191,7 +191,7 @@ describe('expressions that are wrong', () => {
   });
 
   test.each(["tokenize(a, 'x.')", 'parse-json(\'["\\ud83d"]\')?1'])(
-    '%s, which cuts a character into halves, is told',
+    '%s, which cuts a character into halves, is reported',
     async (reference) => {
       const fault = await faultOf(values('<r><a>x😀y</a></r>', '/r', reference));
       expect(fault).toMatchObject({ code: 'record/term', message: expect.stringContaining('surrogate'), place: { expression: reference } });

@@ -216,7 +216,7 @@ describe('a name without prefix', () => {
     expect(await values(DOCUMENT, iterator, reference, reading)).toEqual(expected);
   });
 
-  test('that finds nothing is told with what to write', async () => {
+  test('that finds nothing is reported with what to write', async () => {
     const { hints } = await read(DOCUMENT, [request('/o/i[@n="1"]', '@n')], { dialect: 'legacy' });
     expect(hints[0]).toContain("write /*:o/*:i[@n='1'], or");
     expect(hints[0]).toContain('--xml-default-namespace document');
@@ -299,7 +299,7 @@ describe('an iterator', () => {
     ]);
   });
 
-  test('keeps document order where records of its own lie within each other', async () => {
+  test('keeps document order where its records lie within each other', async () => {
     const deep = `<r>${'<a>'.repeat(700)}${'</a>'.repeat(700)}<a/></r>`;
     const { rows } = await read(deep, [request('//a', 'count(ancestor::a/@x)', 'a')], {}, 64);
     expect(rows[0]).toHaveLength(701);

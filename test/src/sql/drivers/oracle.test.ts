@@ -230,7 +230,7 @@ describe('types', () => {
 
   test.each([
     ['DATE', '-4712-01-01T00:00:00', 'is no date of our era'],
-    ['VECTOR', 'a VECTOR', 'has no text here'],
+    ['VECTOR', 'a VECTOR', 'cannot be read as text'],
   ])('a value of %s that has no text rejects its record', (dbTypeName, text, words) => {
     const column = columnOf({ name: 'X', dbTypeName });
     expect(column.partial).toBe(true);

@@ -32,7 +32,7 @@ async function readTwice(path: string, name: string, columns: readonly string[])
   });
   try {
     const sql = `SELECT ${columns.map(quoted).join(', ')} FROM "main".${quoted(name)}`;
-    const table = await readAll(session.rows(sql, columns.length, { name, columns }));
+    const table = await readAll(session.rows(sql, columns.length, { schema: 'main', name, columns }));
     return { table, query: await readAll(session.rows(sql, columns.length)) };
   } finally {
     await session.close();

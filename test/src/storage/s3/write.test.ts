@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect } from '@jest/globals
 import { Secret } from '../../../../src/core/secret.ts';
 import { probeInput, readBytes } from '../../../../src/storage/open.ts';
 import { s3Client } from '../../../../src/storage/s3/client.ts';
-import { abortUploads, deleteObjects, objectExists, putText, uploadFile } from '../../../../src/storage/s3/write.ts';
+import { abortUploads, copyObject, deleteObjects, objectExists, putText, uploadFile } from '../../../../src/storage/s3/write.ts';
 import type { S3Access } from '../../../../src/storage/s3-access.ts';
 import type { S3Location } from '../../../../src/storage/url.ts';
 import { SHARED_START_MS, type SharedS3, sharedS3 } from '../../../servers/shared/shared.ts';
@@ -123,6 +123,37 @@ describeS3('a file that is uploaded', () => {
     await expect(mine.complete()).rejects.toMatchObject({ code: 'run/lost' });
     await other.complete();
     expect([await objectExists(at('run-1.nq'), access), await objectExists(at('run-12.nq'), access)]).toEqual([false, true]);
+  });
+});
+
+describeS3('an object that is copied', () => {
+  const FROM = 'copies/100%/.a ü+b?.nq';
+  const put = async (name: string): Promise<void> => (await uploadFile(at(FROM), access, join(directory.path, name))).complete();
+
+  test.each([
+    ['empty', ''],
+    ['small', 'one\n'],
+    ['big', BIG],
+  ])('appears when it is completed: %s', async (name, content) => {
+    await put(name);
+    const sent: Asked[] = [];
+    troubles.trouble = (asked) => void sent.push(asked);
+    const copy = await copyObject(at(FROM), at('copies/to.nq'), access, content.length, 5 * 2 ** 20);
+    expect([await stateOf('copies/to.nq'), await unfinished('copies/')]).toEqual([undefined, ['copies/to.nq']]);
+    await copy.complete();
+    expect(sha256(await bytesOf('copies/to.nq'))).toBe(sha256(Buffer.from(content)));
+    expect(sent.filter(isPart)).toHaveLength(name === 'big' ? 4 : 1);
+    await deleteObjects(at('copies'), access, () => true);
+  });
+
+  test('is refused when it is missing, has another size, or is replaced meanwhile', async () => {
+    const copied = (bytes: number): Promise<unknown> => copyObject(at(FROM), at('copies/to.nq'), access, bytes);
+    await expect(copied(4)).rejects.toMatchObject({ code: 'sink/failed', message: expect.stringMatching(/ü.*is missing/) });
+    await put('small');
+    await expect(copied(5)).rejects.toMatchObject({ code: 'sink/failed', message: expect.stringMatching(/has 4 bytes instead of 5/) });
+    troubles.trouble = (asked) => (isPart(asked) ? { status: 412, body: '<Error><Code>PreconditionFailed</Code></Error>' } : undefined);
+    await expect(copied(4)).rejects.toMatchObject({ code: 'sink/failed', message: expect.stringMatching(/was replaced/) });
+    expect(await unfinished('copies/')).toEqual([]);
   });
 });
 

@@ -174,7 +174,7 @@ const statement = (subject: string, predicate: string, object: string, graph = '
       expect(types).toEqual([...strange].sort((a, b) => (a < b ? -1 : 1)));
     });
 
-    test('labels that somebody else has given are taken away by name, however they are written', async () => {
+    test('labels that another client has given are taken away by name, however they are written', async () => {
       await insert([statement(A, TYPE, PERSON)]);
       await inSession(driver, (session) => session.run('MATCH (n) SET n:`odd``\\u005Cu0060 label`'));
       await replace('property', statement(A, TYPE, '<http://example.org/class#Agent>'));
@@ -267,7 +267,7 @@ const statement = (subject: string, predicate: string, object: string, graph = '
       await holds(statement(A, AGE, SEVEN), statement(A, LIKES, B), statement(B, NAME, '""'));
     });
 
-    test('a subject that is also in another graph keeps what nobody can tell apart', async () => {
+    test('a subject that is also in another graph keeps what may belong to that graph', async () => {
       await insert([statement(A, NAME, '"Ann"', H), statement(A, KNOWS, B, H), statement(A, KNOWS, B, G), statement(A, AGE, SEVEN, G)]);
       await replace('subject', statement(A, AGE, EIGHT, G));
       await holds(statement(A, NAME, '"Ann"', H), statement(A, KNOWS, B, H), statement(A, AGE, EIGHT, G));

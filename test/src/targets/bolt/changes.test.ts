@@ -3,8 +3,9 @@ import { expect, test } from '@jest/globals';
 import { BLANK_NAMES, described } from '../../../../src/nquads/described.ts';
 import type { Statement } from '../../../../src/nquads/statement.ts';
 import { namesOf, type PropertyGraphOptions } from '../../../../src/property-graph/names.ts';
-import { changeInto, versionsOver } from '../../../../src/targets/bolt/change.ts';
+import { changeInto } from '../../../../src/targets/bolt/change.ts';
 import type { BoltConnection } from '../../../../src/targets/bolt/connect.ts';
+import { versionsOver } from '../../../../src/targets/bolt/versions.ts';
 import { insertInto } from '../../../../src/targets/bolt/write.ts';
 import type { VersionBatch } from '../../../../src/targets/target.ts';
 import { Random, seeds } from '../../../support/random.ts';
@@ -75,10 +76,10 @@ function batchesOf(random: Random, before: Version, after: Version): readonly Ve
   const kept = [...after.values()].filter((one) => subjects.has(one.subject) || triplesIn(one).some((triple) => triples.has(triple)));
   const batches = Array.from(
     { length: random.between(1, 4) },
-    () => ({ removed: [], added: [], kept: [] }) as Record<keyof VersionBatch, Statement[]>,
+    () => ({ removed: [], added: [], kept: [] }) as Record<'removed' | 'added' | 'kept', Statement[]>,
   );
   const batchOf = new Map<string, (typeof batches)[number]>();
-  for (const [kind, statements] of Object.entries({ removed, added, kept }) as [keyof VersionBatch, readonly Statement[]][])
+  for (const [kind, statements] of Object.entries({ removed, added, kept }) as [keyof (typeof batches)[number], readonly Statement[]][])
     for (const one of statements.flatMap((each) => described(each, BLANK_NAMES))) {
       const batch = batchOf.get(one.subject) ?? random.pick(batches);
       batchOf.set(one.subject, batch);
@@ -120,14 +121,7 @@ test.each(seeds(1, 30))('versions give what a fresh load of the last one gives (
 test('the position is that of the newest version, and depends on how things are named', async () => {
   const graph = new ModelGraph();
   const connection = { transaction: (work: (model: ModelGraph) => unknown) => work(graph) } as unknown as BoltConnection;
-  const versionsOf = (options: PropertyGraphOptions) =>
-    versionsOver(
-      connection,
-      namesOf(options),
-      options,
-      () => undefined,
-      () => true,
-    );
+  const versionsOf = (options: PropertyGraphOptions) => versionsOver(connection, namesOf(options), options, () => undefined);
   const options = { prefixes: { a: 'http://a.org/' }, keepLanguage: true };
   const { change, positions } = versionsOf(options);
   const added = [statement(SUBJECTS[0] as string, PREDICATES[0] as string, '"1"')];

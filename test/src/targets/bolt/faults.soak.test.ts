@@ -18,7 +18,7 @@ neo4jInTrouble((given) => {
     ['a wrong password', () => ({ password: new Secret('wrong-secret') })],
     ['no login', () => ({ username: undefined, password: undefined })],
   ])(
-    '%s is told as such, by every call',
+    '%s is reported as such, by every call',
     async (_, address) => {
       const target = await given.open(address());
       const refusal = { code: 'target/credentials', message: expect.stringContaining(`${given.server.url} refuses the login`) };
@@ -61,7 +61,7 @@ neo4jInTrouble((given) => {
     }, 60_000);
 
     test.each<[string, () => Partial<TargetAddress>]>([
-      ['an authority that nobody knows', () => ({ endpoint: secure('bolt+s') })],
+      ['an unknown authority', () => ({ endpoint: secure('bolt+s') })],
       ['a host that the certificate does not name', () => ({ endpoint: secure('bolt+s', '127.0.0.1'), ca: given.server.ca })],
     ])(
       '%s is refused, with advice',

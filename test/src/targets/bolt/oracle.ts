@@ -114,11 +114,11 @@ function describe(labels: readonly string[], properties: readonly (readonly [str
   return JSON.stringify([[...labels].sort(), properties.map(([name, values]) => [name, ...[...values].sort()]).sort()]);
 }
 
-/** All of a server, without the positions of datasets. Every node must have a key. */
+/** All of a server, without what the writer keeps of datasets. Every node must have a key. */
 export async function storedGraph(driver: Driver): Promise<StoredGraph> {
   return inSession(driver, async (session) => {
     const nodes = await session.run(
-      'MATCH (n) WHERE NOT n:QuadmillDataset RETURN n.iri AS key, labels(n) AS labels, properties(n) AS properties',
+      'MATCH (n) WHERE NOT n:QuadmillDataset AND NOT n:QuadmillStatements RETURN n.iri AS key, labels(n) AS labels, properties(n) AS properties',
     );
     const edges = await session.run('MATCH (a)-[r]->(b) RETURN a.iri AS a, type(r) AS type, b.iri AS b, properties(r) AS properties');
     const texts = nodes.records.map((record) => {

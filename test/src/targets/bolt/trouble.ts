@@ -46,7 +46,7 @@ export interface Given {
   insist(act: () => Promise<void>): Promise<readonly string[]>;
 }
 
-/** Declares tests of a server of their own, which is empty before each. */
+/** Declares tests of a dedicated server, which is empty before each. */
 export function neo4jInTrouble(declare: (given: Given) => void): void {
   const title = `Neo4j in trouble${missing === undefined ? '' : ` (not tested: ${missing})`}`;
   (missing === undefined ? describe : describe.skip)(title, () => declare(prepare()));

@@ -25,7 +25,7 @@ test('a password in the endpoint is not shown', async () => {
 
 test.each<[string, () => Promise<{ readonly endpoint: string }>, object]>([
   [
-    'nobody listens',
+    'nothing listens',
     async () => ({ endpoint: `bolt://127.0.0.1:${await freePort()}` }),
     { code: 'target/unreachable', message: expect.stringContaining('connection refused') },
   ],

@@ -139,7 +139,7 @@ const tmpfs =
   process.platform === 'linux'
     ? spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', '-o', 'size=1m', 'none', '/mnt'], { encoding: 'utf8' })
     : undefined;
-const why = tmpfs?.status === 0 ? '' : ' (not tested: no tmpfs can be mounted in a namespace of its own)';
+const why = tmpfs?.status === 0 ? '' : ' (not tested: no tmpfs can be mounted in a separate namespace)';
 
 (why === '' ? test : test.skip).each([
   ['', undefined],

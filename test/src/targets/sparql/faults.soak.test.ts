@@ -147,7 +147,7 @@ afterAll(async () => {
   });
 });
 
-(noFuseki === undefined ? describe : describe.skip)(`a Fuseki of its own${named(noFuseki)}`, () => {
+(noFuseki === undefined ? describe : describe.skip)(`a dedicated Fuseki${named(noFuseki)}`, () => {
   let fuseki: Fuseki;
 
   beforeAll(async () => {

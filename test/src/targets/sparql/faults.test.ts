@@ -194,7 +194,7 @@ afterAll(async () => {
     expect(await faultOf(to.insert(ONE, ending.signal))).toBe(reason);
   });
 
-  test('a connection that breaks, and one that was closed while nobody used it', async () => {
+  test('a connection that breaks, and one that was closed while it was idle', async () => {
     const to = await target(address('fuseki', url()));
     proxy.troubles.push('reset');
     expect((await faultOf(to.insert(ONE, never))).code).toBe('target/unreachable');
@@ -230,9 +230,9 @@ afterAll(async () => {
   });
 
   test('nothing listens there, or no such host', async () => {
-    const nobody = await faultOf((await target(address('sparql', `http://127.0.0.1:${await freePort()}/update`))).insert(ONE, never));
-    expect([nobody.code, nobody.retriable]).toEqual(['target/unreachable', true]);
-    expect(nobody.message).toMatch(/connection refused$/);
+    const refused = await faultOf((await target(address('sparql', `http://127.0.0.1:${await freePort()}/update`))).insert(ONE, never));
+    expect([refused.code, refused.retriable]).toEqual(['target/unreachable', true]);
+    expect(refused.message).toMatch(/connection refused$/);
     const nowhere = await faultOf((await target(address('sparql', 'http://nowhere.invalid/update'))).insert(ONE, never));
     expect(nowhere.code).toBe('target/unreachable');
     expect(nowhere.message).toMatch(/no such host$/);

@@ -284,7 +284,7 @@ describe('a digest', () => {
   const challenge = (nonce: string, more = ''): string =>
     `Digest realm="SPARQL", nonce="${nonce}", opaque="xyz", qop="auth", algorithm=MD5${more}`;
 
-  test('is that of RFC 2617 where nobody asks for more', () => {
+  test('is that of RFC 2617 where the server asks for no more', () => {
     const ours = login('digest', { username: 'Mufasa', password: new Secret('Circle Of Life') });
     expect(ours.challenged('Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093"')).toBe(true);
     // MD5(MD5("Mufasa:testrealm@host.com:Circle Of Life"):nonce:MD5("GET:/dir/index.html")), as RFC 2069 has it.

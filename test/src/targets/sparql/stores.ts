@@ -168,7 +168,7 @@ export const OTHER_PLACES: readonly Place[] = [
 
 /** Graphs that a fresh Virtuoso has already are left out; what it gives to statements without a graph is taken off again. */
 async function virtuosoContents(): Promise<string> {
-  const pattern = 'GRAPH ?g { ?s ?p ?o } FILTER (STRSTARTS(STR(?g), "urn:") || ?g = <virt:DEFAULT>)';
+  const pattern = 'GRAPH ?g { ?s ?p ?o } FILTER (STRSTARTS(STR(?g), "urn:") || STRSTARTS(STR(?g), "http://e/") || ?g = <virt:DEFAULT>)';
   const query = encodeURIComponent(`SELECT ?g ?s ?p ?o { ${pattern} }`);
   const answer = await fetch(`${(virtuoso as Virtuoso).origin}/sparql?query=${query}`, {
     headers: { accept: 'application/sparql-results+json' },

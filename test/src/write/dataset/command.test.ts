@@ -1,5 +1,5 @@
 /** `quadmill write --dataset`: what people see, and what is refused. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -61,6 +61,36 @@ const stats = ({ err }: Ended): unknown => JSON.parse(err.trim().split('\n').at(
 const named = (id: number, name: string): string => `<http://e/${id}> <http://e/name> "${name}" .`;
 
 describe('quadmill write --dataset', () => {
+  test('with --follow each new version is written, until SIGTERM', async () => {
+    await version('1,Ann\n');
+    const args = ['write', '--dataset', 'people', '--target', 'followed', '--follow'];
+    const child = spawn(process.execPath, [resolve('bin/quadmill.js'), ...args], { cwd: directory });
+    let out = '';
+    child.stdout.on('data', (text) => {
+      out += text;
+    });
+    const ended = new Promise((done) => child.on('exit', done));
+    const has = async (number: number): Promise<void> => {
+      for (const deadline = Date.now() + 30_000; !out.includes(`has version ${number},`) && Date.now() < deadline; )
+        await new Promise((done) => setTimeout(done, 50));
+      expect(out).toContain(`has version ${number},`);
+    };
+    await has(1);
+    await version('1,Ann\n2,Bob\n');
+    await has(2);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    const store = await openEmbeddedStore(join(directory, 'followed'));
+    const lines = await storeClient(store.endpoint).quads();
+    await store.close();
+    expect(lines.filter((line) => line.includes('<http://e/name>'))).toEqual([named(1, 'Ann'), named(2, 'Bob')]);
+    await rm(join(directory, 'people'), { recursive: true });
+    const refused = await write('--dataset', 'people', '--target', 'followed', '--follow', '--resync');
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('leave out --follow')]);
+    const without = await write('graph.nq', '--target', 'followed', '--follow');
+    expect([without.code, without.err]).toEqual([2, expect.stringContaining('give --dataset DIR')]);
+  });
+
   test('writes what the target lacks, once; a resync mends it', async () => {
     await version('1,Ann\n2,Bob\n');
     const first = await write('--dataset', 'people', '--target', 'store', '--stats');

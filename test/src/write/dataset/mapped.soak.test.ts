@@ -31,7 +31,7 @@ describe.each(FEW_PLACES.filter(({ missing }) => missing === undefined).map((pla
     target = undefined;
   });
 
-  datasetsOfVersions(soakSeeds(25, 32), 20, (seed) => {
+  datasetsOfVersions(soakSeeds(25, 28), 20, (seed) => {
     const random = new Random(seed);
     return async (dataset) => {
       if (target === undefined) {

@@ -102,7 +102,7 @@ async function opened({ page, prefix, ask, saveMapping }: Visit): Promise<void> 
 
 const frame = (page: Page): Promise<unknown> => page.evaluate(() => new Promise(requestAnimationFrame));
 
-/** There and back, so that what is tried again finds the canvas as it was. Each step is a frame of its own, also on a busy machine. */
+/** There and back, so that what is tried again finds the canvas as it was. Each step is a separate frame, also on a busy machine. */
 const drag = async (page: Page, [x, y]: readonly [number, number]): Promise<void> => {
   await page.mouse.move(x, y);
   await page.mouse.down();

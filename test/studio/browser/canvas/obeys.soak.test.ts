@@ -9,7 +9,7 @@ const studio = await useStudio();
 
 const inspectorTitle = (page: Page) => page.locator('[data-region=inspector] h2');
 
-/** An order with its lines as an entity of their own, and an edge between them. */
+/** An order with its lines as a separate entity, and an edge between them. */
 async function ordersWithLines(page: Page): Promise<void> {
   await dropField(page, /^id, int/, 'Entity', { x: 320, y: 60 });
   await row(page, 'lines, list').click();
@@ -138,7 +138,7 @@ studio.soakTest('Escape closes what is open: a menu, a refusal, a statement and 
   await refusal.waitFor();
   await page.getByRole('button', { name: 'Accept a suggestion' }).click();
   await page.getByRole('list', { name: 'N-Quads' }).getByRole('button').first().click();
-  const detail = page.locator('.preview-detail');
+  const detail = page.locator('.statement-detail');
   await detail.waitFor();
   const drawer = page.getByRole('button', { name: 'Inspector', exact: true });
   await drawer.click();

@@ -63,7 +63,7 @@ studio.soakTest('R2: an attribute has no outgoing line until it is an entity', a
   await row(page, /^entity .*, 1 attribute/).waitFor();
 });
 
-studio.soakTest('R4: fields of nested objects join the entity of their own parent object', async (visit) => {
+studio.soakTest('R4: fields of nested objects join the entity of their parent object', async (visit) => {
   const { page } = visit;
   await openShop(visit);
   await dropField(page, /^id, int/, 'Entity', { x: 300, y: 60 });

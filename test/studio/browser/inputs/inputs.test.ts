@@ -184,7 +184,7 @@ studio.soakTest('a mapping that reads another delimiter than its file has says s
 `;
   expect(await saveMapping(`${prefix}s.ttl`, text)).toBe(201);
   await page.goto(`/studio/#/files/${prefix}s.ttl`);
-  await page.getByText('0 statements until an error: Problems tell which').waitFor();
+  await page.getByText('0 statements until an error: see Problems').waitFor();
   await page.getByRole('button', { name: 'Problems (1)' }).click();
   await page.getByText('s.csv: There is no column "id"').waitFor();
   await page.getByRole('button', { name: 'Read with ;' }).click();
@@ -306,7 +306,7 @@ studio.test('JSON Lines: records are items, a far one is found, and stands in th
   await page.getByRole('button', { name: 'Accept a suggestion' }).click();
   await page.getByText('101 statements of the first 101 records').waitFor();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  // It has the address of a file, and no longer that of a new one.
+  // It has the address of a file, and not that of a new one any more.
   await page.waitForURL(/#\/files\//);
   // The browser removes the draft a moment later.
   await expectSoon(() => page.evaluate(DRAFTS), 0);
@@ -347,7 +347,7 @@ studio.soakTest('single items that a mapping without a side file reads stand in 
   await row(page, 'sku, text, 312-33').waitFor();
 });
 
-studio.test('what cannot be read says why and where, and what is left out of an input is told', async (visit) => {
+studio.test('what cannot be read says why and where, and what is left out of an input is reported', async (visit) => {
   const { page, prefix, expectError } = visit;
   // The samples of files that cannot be read.
   expectError(/status of 400/);

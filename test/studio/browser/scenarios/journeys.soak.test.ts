@@ -142,7 +142,7 @@ studio.soakTest('named-graphs: what an entity says is written to a graph, in the
   await page.getByRole('list', { name: 'N-Quads' }).getByText('<https://example.org/orders> .').first().waitFor();
 });
 
-studio.soakTest('token-ends: another one is asked for while somebody draws, and the preview goes on', async (visit: Visit) => {
+studio.soakTest('token-ends: another one is asked for while the user draws, and the preview goes on', async (visit: Visit) => {
   const { page, expectError } = visit;
   await openShop(visit);
   expectError(/status of 401/);

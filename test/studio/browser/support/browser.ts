@@ -7,7 +7,7 @@
  * ```
  *
  * A case fails when its page asks another host, breaks its content security policy, writes an error to the console, or throws. All files
- * share one service and one browser; each case has a page of its own, with empty storage, and a `prefix` for names of models and uploads
+ * share one service and one browser; each case has a separate page, with empty storage, and a `prefix` for names of models and uploads
  * that no other case uses.
  */
 import { createRequire } from 'node:module';

@@ -147,7 +147,7 @@ describe('classes', () => {
 });
 
 describe('add-attribute (R4)', () => {
-  test('belongs to the entity of its own parent object', () => {
+  test('belongs to the entity of its parent object', () => {
     const { added, said } = perform(shop(), addAttribute, { ...at('orders:[*].lines[*].qty'), predicates: ['urn:qty'] });
     expect(added).toMatchObject([
       { kind: 'attribute', value: reads('orders:[*].lines[*].qty'), termType: 'literal' },
@@ -321,7 +321,7 @@ describe('entities of several triples maps', () => {
     expect(new Map(one.records)).toEqual(new Map(two.records));
   });
 
-  test('are told why not', () => {
+  test('are refused with a reason', () => {
     expect(splitPart.perform(split, { id: 'Order', part: 'Order' })).toMatchObject({
       sentence: 'Order has one triples map: there is nothing to show apart.',
     });

@@ -358,7 +358,7 @@ describe('form', () => {
   });
 });
 
-test('an element that has been removed is told', () =>
+test('an element that has been removed is reported', () =>
   expect(told(judge(element('Order'), element('gone')))).toBe('I1: This element is not in the model any more.'));
 test('the canvas begins no edge', () =>
   expect(told(judge(CANVAS, element('Order')))).toBe('R1: No edge begins on the empty canvas. Begin at a field or an entity.'));

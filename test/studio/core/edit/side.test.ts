@@ -112,7 +112,7 @@ describe('a model that is saved and opened again', () => {
     expect(recordsOf(await opened(text, saved(merged)), 'entity').map(({ parts }) => parts)).toEqual([['#Name', '#Age']]);
   });
 
-  test('has the blocks that nobody has moved where the layout has put them, and what was unfolded', async () => {
+  test('has the blocks that were not moved where the layout has put them, and what was unfolded', async () => {
     const { document, text } = await printed();
     const [first, ...others] = recordsOf(document, 'entity').map(({ id }) => id) as [string, ...string[]];
     const [input] = recordsOf(document, 'input').map(({ id }) => id) as [string];

@@ -30,7 +30,7 @@ const LEAST_DRAWN = 80;
 type Outcome = 'invalid' | 'drawn' | 'partly';
 
 async function roundTrip(file: string): Promise<Outcome> {
-  // Cases with a database leave its address to whoever runs them.
+  // Cases with a database leave its address to the test.
   const text = readFileSync(join(folder as string, file), 'utf8').replaceAll('CONNECTIONDSN', 'jdbc:mysql://localhost/test');
   const { document, diagnostics } = await read(text, undefined);
   expect(document.text.text).toBe(text);

@@ -123,7 +123,7 @@ mappings:
   ]);
 });
 
-describe('a text in which somebody types (P11)', () => {
+describe('a text in which a person types (P11)', () => {
   sharedTest.each(share(10, soakSeeds(1, 200)))('gives diagnostics or a sound document, and no error is thrown: seed %i', async (seed) => {
     const random = new Random(seed);
     const language = random.pick(['rml', 'legacy', 'r2rml', 'yarrrml'] as const);

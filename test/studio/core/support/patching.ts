@@ -55,7 +55,7 @@ export function changesOf(before: string, now: string | Refusal): readonly strin
 /** Steps whose text says what the document says. */
 export async function follow(document: StudioDocument, random: Random, schema: Schema, steps: number): Promise<number> {
   const commands = new RandomCommands(random, schema);
-  // What is told by its whole triples map alone may get further edges beside it.
+  // What only its whole triples map identifies may get further edges beside it.
   const maps = new Set(recordsOf(document, 'entity').flatMap(({ id }) => (document.text.anchors.get(id) ?? []).map(({ from }) => from)));
   const kept = recordsOf(document, 'text').flatMap(({ anchor: { from, to } }) =>
     maps.has(from) ? [] : [document.text.text.slice(from, to)],

@@ -14,7 +14,7 @@ export interface Call {
   readonly argument: never;
 }
 
-/** Chooses a command, and what it is told about this document. */
+/** Chooses a command, and its argument for this document. */
 export class RandomCommands {
   readonly #random: Random;
   readonly #schema: Schema;

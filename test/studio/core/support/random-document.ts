@@ -68,7 +68,7 @@ const randomEntity = (random: Random, { id: of }: Input, i: number): Entity => e
 
 function entityOf(random: Random, of: Path, input: string, i: number): Entity {
   const ref: FieldRef = { input, path: of };
-  // Of its own object, or of one around it.
+  // Of the same object, or of one around it.
   const others = fieldsOf(input).filter(({ path: other }) => sameOrBelow(levelOf(other), levelOf(ref.path)));
   const parts = [`http://example.org/${i}/`, ref, ...(random.chance(0.4) ? ['-', random.pick(others)] : [])];
   return {

@@ -4,7 +4,7 @@ import type { TextEdit } from '../../../../studio/core/history/edits.ts';
 
 const lineOf = (record: Element): string => `${JSON.stringify(record)}\n`;
 
-/** The edits that make the lines of changed records anew, remove those of removed ones and add those of new ones. */
+/** The edits that rewrite the lines of changed records, remove those of removed ones and add those of new ones. */
 export function writeLines(before: StudioDocument, after: StudioDocument): readonly TextEdit[] {
   const { text, anchors } = after.text;
   const edits: TextEdit[] = [];

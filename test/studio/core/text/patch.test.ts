@@ -101,7 +101,7 @@ describe('a foreign text', () => {
     ]);
   });
 
-  test('with a node of its own is edited there; a shared one stays, and what changes is written out where it is used', async () => {
+  test('with a separate node is edited there; a shared one stays, and what changes is written out where it is used', async () => {
     const document = await opened(LEGACY);
     const edge = idOf(document, 'edge', 'name');
     expect(changesOf(LEGACY, textAfter(document, COMMANDS['set-predicates'], { edge, predicates: ['https://example.org/label'] }))).toEqual(

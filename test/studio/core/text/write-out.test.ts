@@ -208,7 +208,7 @@ describe('a text of Turtle is written out', () => {
     ]);
   });
 
-  test('where a logical view has names of its own, and another field is to be read', async () => {
+  test('where a logical view has its own names, and another field is to be read', async () => {
     const document = await opened(VIEW);
     const { input } = recordsOf(document, 'entity')[0] as { input: Id };
     const from = { kind: 'element' as const, id: idOf(document, 'entity', 'Line') };
@@ -264,7 +264,7 @@ describe('a text of Turtle is written out', () => {
           if (!isRefusal(done) || done.instead?.command !== 'write-out') continue;
           offered++;
           const written = await afterWritingOut(document, command, argument);
-          // The command may have a reason of its own.
+          // The command may have another reason.
           if (isRefusal(written)) expect(written.instead?.command).not.toBe('write-out');
           expect(commentsOf((await writeOut(document)) as string)).toEqual(commentsOf(text));
         }

@@ -281,11 +281,11 @@ mappings:
       - p: ex:other
         o: $(other)
         condition: {function: grel:string_contains, parameters: [[grel:valueParameter, $(other)], [grel:string_sub, x]]}
-  nobody:
+  absent:
     sources:
       - ['people.csv~csv']
     po:
-    - [a, ex:Nobody]
+    - [a, ex:Absent]
     - [ex:name, $(name)]
 `,
 };

@@ -1,7 +1,7 @@
 /**
  * The pages of a Web API as one document: their records, in their order.
  *
- * One page is read at a time, as it arrives; the address of the next one is known when it has ended. Each page has a reader of its own, so
+ * One page is read at a time, as it arrives; the address of the next one is known when it has ended. Each page has its own reader, so
  * accessors lead to those of the page that is being read. Memory: that of one page, and a hash for each address.
  */
 import { createHash } from 'node:crypto';
@@ -67,7 +67,7 @@ class AskedOfPages {
   readonly expressions = new Map<string, Expression>();
   /** The iteration whose records are the items. undefined: there is none. */
   readonly items: number | undefined = undefined;
-  /** By which a misspelt reference to the next page is told. undefined: there is none. */
+  /** They reveal a misspelt reference to the next page. undefined: there is none. */
   readonly signs: Signs | undefined = undefined;
   /** Path of a sign → its iteration. */
   readonly pathsOfSigns = new Map<string, number>();

@@ -55,7 +55,7 @@ export function conversions(seeds: readonly number[]): void {
           const { text: next, diagnostics } = await convertMapping([document], to, { baseIri: 'http://example.com/map' });
           const trail = [...way.slice(0, step + 1)].join(' → ');
           const errors = diagnostics.filter(({ severity }) => severity === 'error');
-          // What a language cannot say is told. A text that would mean something else is a fault of the conversion.
+          // What a language cannot say is reported. A text that would mean something else is a fault of the conversion.
           const wrong = errors.filter(({ code }) => code !== 'not-supported').map(formatDiagnostic);
           expect({ seed, trail, wrong, document: wrong.length > 0 ? document.text : '' }).toEqual({ seed, trail, wrong: [], document: '' });
           if (next === undefined) {

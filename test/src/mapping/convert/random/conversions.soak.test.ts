@@ -1,4 +1,4 @@
 import { soakSeeds } from '../../../../support/random.ts';
 import { conversions } from './conversions-suite.ts';
 
-conversions(soakSeeds(41, 600));
+conversions(soakSeeds(41, 140));

@@ -2,4 +2,4 @@
 import { soakSeeds } from '../../../../support/random.ts';
 import { combinedModules } from './combined-suite.ts';
 
-combinedModules(soakSeeds(9, 240), (seed) => seed % 10 === 0);
+combinedModules(soakSeeds(9, 60), (seed) => seed % 10 === 0);

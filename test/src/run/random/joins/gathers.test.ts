@@ -1,5 +1,5 @@
 /**
- * Random gather maps against nested loops: lists and containers, with heads of their own and named ones, nested, as products, empty, in
+ * Random gather maps against nested loops: lists and containers, with unnamed and named heads, nested, as products, empty, in
  * graphs, with members from joins, over rows of views, and with rejected records. Members and their order depend neither on memory nor on the
  * order of triples maps.
  */
@@ -147,7 +147,7 @@ function mappingOf({ gathers, graph, subject, view }: Case, swapped: boolean): s
 
 const NIL = '()';
 
-/** What is stated, as facts: statements between heads, and each head with its members. Heads of their own are their members. */
+/** What is stated, as facts: statements between heads, and each head with its members. An unnamed head is written as its members. */
 function evaluate({ rows, others, gathers, graph, subject, view }: Case): string[] {
   const facts: string[] = [];
   const plain = new Set<string>();
@@ -410,7 +410,7 @@ describe('slices', () => {
     expect((await slicesOf('rml:template "http://e/list/{a}" ;')).cut).toBe(undefined);
   });
 
-  test('of rows with collections of their own give other blank nodes', async () => {
+  test('of rows with separate collections give other blank nodes', async () => {
     const { request, cut } = await slicesOf('');
     const lines: string[] = [];
     const sink = {

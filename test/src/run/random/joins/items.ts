@@ -43,7 +43,7 @@ export function inventFiles(
         ...times(MEMBERS - SINGLE, () => times(below(many), value)),
       ],
     );
-    // Some come again, as they are.
+    // Some repeat, as they are.
     return [...items, ...times(below(5), () => pick(items))];
   });
 }

@@ -44,7 +44,7 @@ interface Map {
 
 const VALUES = ['a', 'b', 'c', 'a b', '', 'ü', '1:1', '3:a', 'line\nbreak', '%41', '"q"', 'x/y'];
 
-/** @param apart each rule has a predicate of its own, so that no statement is made by two of them */
+/** @param apart each rule has its own predicate, so that no statement is made by two of them */
 function invent(seed: number, records: number, apart = false) {
   const random = dice(seed);
   const { below, pick, times } = random;

@@ -1,7 +1,7 @@
-/** More random joins than `joins.test.ts` has. */
+/** More random joins than `joins.test.ts` has; RANDOM_SEEDS=1000-2000 selects others. */
 
-import { seeds } from '../../../../support/random.ts';
+import { seeds, soakSeeds } from '../../../../support/random.ts';
 import { joinsInThreads, randomJoins } from './joins-suite.ts';
 
-randomJoins(seeds(9, 80), seeds(2, 6));
-joinsInThreads(seeds(3, 40));
+randomJoins(soakSeeds(9, 24), seeds(2, 4));
+joinsInThreads(soakSeeds(3, 10));

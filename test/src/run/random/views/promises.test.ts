@@ -224,7 +224,7 @@ describe('promises of views', () => {
     }
   });
 
-  test('a key of one document comes again in another one of the source', async () => {
+  test('a key of one document repeats in another one of the source', async () => {
     rows([1, 2]);
     writeFileSync(join(directory, 'more.csv'), 'id,name,k\ni3,n,i3\ni2,n,i2\n');
     const inputs = ['flat.csv', 'more.csv'].map((url) => ({ name: 'flat.csv', url }));

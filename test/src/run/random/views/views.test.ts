@@ -81,7 +81,7 @@ function mappingOf({ type, own, again }: Case, objects: readonly string[]): stri
     : `<joined> rml:viewOn [ ${source('rows.json', '$[*]')} ] ; rml:field ${field('k', 'rml:reference "$.k"')} , ${field('v', 'rml:reference "$.v"')} .`;
   const fields = ['id', 'tag', 'item.t', 'k', 'v', 'c', 'tag.#', 'item.#', 'parts.part.#', 'parts.part.size'];
   const renamed = (name: string): string => name.replaceAll('.', '_').replaceAll('#', 'n');
-  // In a view on the view, positions are those of its own fields.
+  // In a view on the view, positions are those of that view's fields.
   const written = objects.map((object) =>
     again ? object.replace(/\{([^}]+)\}/g, (_, name: string) => (name === '#' ? '{#}' : `{${renamed(name)}}`)) : object,
   );
@@ -199,7 +199,7 @@ describe('views are what nested loops give', () => {
     if (slices !== undefined) expect(slices.sort()).toEqual(expected);
   });
 
-  // What nobody reads of a view multiplies its rows all the same where each row has a value of its own.
+  // Unread fields of a view also multiply its rows where each row has a distinct value.
   sharedTest.each(share(5, seeds(2001, 2020)))('a blank node and a random value for each row, seed %i', async (seed) => {
     const one = invent(seed, 10);
     const uuid = '[ rml:functionExecution [ rml:function idlab-fn:random ] ]';

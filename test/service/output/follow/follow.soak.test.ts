@@ -1,0 +1,2 @@
+/** What takes long of `follow.test.ts`. */
+import './follow.test.ts';

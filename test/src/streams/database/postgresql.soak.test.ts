@@ -1,0 +1,1 @@
+import './postgresql.test.ts';
