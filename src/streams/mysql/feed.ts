@@ -56,9 +56,11 @@ interface Transaction {
   readonly at: number;
   /** Whether an event of it was given. */
   isOpen: boolean;
-  /** Rows so far, and the tables that have them. */
-  rows: number;
-  readonly tables: Set<string>;
+  /**
+   * Table → changes so far, which are part of their positions. Each table has a number: a second reading of the transaction may follow other tables, and
+   * gives each change the same position.
+   */
+  readonly changes: Map<string, number>;
 }
 
 /** What a position has beside its tables. */
@@ -190,8 +192,10 @@ class MysqlFeed implements ChangeFeed, BinlogTables {
     if (!(error instanceof Fault) || error.code !== 'database/query') return error;
     const now = await this.#server.tables();
     const altered = [...this.#tables].find(([name, { shape }]) => now.get(name)?.shape !== shape);
-    if (altered === undefined) return error;
-    return error.with({ code: 'database/busy', message: `The table ${nameOf(altered[1].table)} was altered while a snapshot was read` });
+    // A table that was altered twice may be again as it was.
+    if (altered === undefined && !GONE.has((error.cause as { readonly errno?: number } | undefined)?.errno ?? 0)) return error;
+    const what = altered === undefined ? 'A table' : `The table ${nameOf(altered[1].table)}`;
+    return error.with({ code: 'database/busy', message: `${what} was altered while a snapshot was read` });
   }
 
   async *#read(session: SqlSession, names: readonly string[], place: Place): AsyncGenerator<ChangeBatch> {
@@ -208,8 +212,15 @@ class MysqlFeed implements ChangeFeed, BinlogTables {
     }
   }
 
-  #sorted(place: Place, row: number): string {
-    return `${String(this.#log).padStart(10, '0')}${placeSorted(place)}${String(row).padStart(10, '0')}`;
+  #sorted(place: Place, change: number): string {
+    return `${String(this.#log).padStart(10, '0')}${placeSorted(place)}${String(change).padStart(10, '0')}`;
+  }
+
+  /** Position of the next change of a table in a transaction. */
+  #nextPosition({ place, changes }: Transaction, table: string): string {
+    const change = changes.get(table) ?? 0;
+    changes.set(table, change + 1);
+    return this.#sorted(place, change);
   }
 
   #position(): FeedPosition {
@@ -247,7 +258,7 @@ class MysqlFeed implements ChangeFeed, BinlogTables {
       for (const item of await stream.take(WAIT_MS, signal)) {
         switch (item.kind) {
           case 'begin':
-            this.#transaction = { ...item, isOpen: false, rows: 0, tables: new Set() };
+            this.#transaction = { ...item, isOpen: false, changes: new Map() };
             break;
           case 'commit':
             if (this.#transaction?.isOpen) events.push({ kind: 'commit', transaction: this.#transaction.id });
@@ -285,7 +296,7 @@ class MysqlFeed implements ChangeFeed, BinlogTables {
     };
     switch (item.kind) {
       case 'rollback':
-        for (const name of item.wasPrepared ? this.#tables.keys() : transaction.tables)
+        for (const name of item.wasPrepared ? this.#tables.keys() : transaction.changes.keys())
           this.#readAgain(name, 'the binlog has changes that were rolled back');
         return 0;
       case 'unreadable':
@@ -294,7 +305,7 @@ class MysqlFeed implements ChangeFeed, BinlogTables {
       case 'statement': {
         const { truncated, changed } = touchedBy(item.sql, item.isInTransaction, item.schema, this.#options.tables);
         if (truncated !== undefined && this.#isNew(truncated, transaction))
-          add({ kind: 'truncate', table: truncated, position: this.#sorted(transaction.place, transaction.rows++) });
+          add({ kind: 'truncate', table: truncated, position: this.#nextPosition(transaction, truncated) });
         const reason = item.isInTransaction ? 'the binlog has a statement instead of the rows that it changes' : 'it was altered';
         for (const name of changed) if (this.#isNew(name, transaction)) this.#readAgain(name, reason);
         return item.sql.length;
@@ -315,7 +326,6 @@ class MysqlFeed implements ChangeFeed, BinlogTables {
       this.#readAgain(table, 'its columns have changed');
       return 0;
     }
-    transaction.tables.add(table);
     const { zone } = this.#server;
     if (!zone.isFixed) await zone.load(instantsOf(decoders, rows));
     let bytes = 0;
@@ -332,7 +342,7 @@ class MysqlFeed implements ChangeFeed, BinlogTables {
     };
     const step = change === 'update' ? 2 : 1;
     for (let i = 0; i < rows.length; i += step) {
-      const position = this.#sorted(transaction.place, transaction.rows++);
+      const position = this.#nextPosition(transaction, table);
       const first = rowOf(rows[i] as RawRow);
       const firstKey = keyOf(key, first);
       const before = firstKey === undefined && change !== 'insert' ? { before: first } : {};
@@ -381,6 +391,9 @@ class MysqlFeed implements ChangeFeed, BinlogTables {
     await this.#server.close();
   }
 }
+
+/** ER_BAD_FIELD_ERROR, ER_NO_SUCH_TABLE, ER_TABLE_DEF_CHANGED: of columns and tables that the catalogue has just named. */
+const GONE: ReadonlySet<number> = new Set([1054, 1146, 1412]);
 
 /** `seen` of `Followed`: the place of the snapshot. */
 function seenPlace(seen: string): Place {

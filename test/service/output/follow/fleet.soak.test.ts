@@ -78,9 +78,10 @@ const missing = missingRedis ?? (await missingPostgres());
         throw error;
       });
     };
+    const metricOf = async ({ url }: ServiceProcess, name: string): Promise<number> =>
+      Number(new RegExp(`^${name}\\{.*\\} (\\d+)`, 'm').exec((await ask(`${url}/metrics`)).body as string)?.[1] ?? 0);
     /** The newest version that a worker has made or found. */
-    const newestOf = async ({ url }: ServiceProcess): Promise<number> =>
-      Number(/^rml_dataset_version\{.*\} (\d+)/m.exec((await ask(`${url}/metrics`)).body as string)?.[1] ?? 0);
+    const newestOf = (one: ServiceProcess): Promise<number> => metricOf(one, 'rml_dataset_version');
 
     test('the worker that follows is suspended, then killed: another one goes on within seconds, and nothing is lost', async () => {
       let isOver = false;
@@ -134,6 +135,8 @@ const missing = missingRedis ?? (await missingPostgres());
       const worker = await startWorker({ FOLLOW_MAX_BEHIND: '2' });
       await shop.query("INSERT INTO customers VALUES (1, 'Ann')");
       await settled();
+      // A target that has had no version is not waited for.
+      await until(async () => (await metricOf(worker, 'rml_dataset_target_version')) > 0, 10_000, 'the version of the target');
       store.kill('SIGSTOP');
       const newest = (): number => {
         const directoryOf = join(directory.path, 'data', 'datasets', 'shop', 'dataset.json');
