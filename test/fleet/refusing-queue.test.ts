@@ -290,7 +290,7 @@ describe.each([...QUEUES, AWAY])('%s', (_, missing, start, words) => {
       const request = { inputFileURL: slow.url, mappingURL: join(cwd, 'slow.ttl') };
       const run = await postJson(`${one.url}/process`, request, { Prefer: 'respond-async' });
       await slow.asked;
-      const OUTAGES = 3;
+      const OUTAGES = 2;
       const lines = (msg: string) => one.log.filter((line) => line.msg === msg);
       for (let outage = 1; outage <= OUTAGES; outage++) {
         await queue.refuse();

@@ -29,7 +29,7 @@ import { addressOf, SIGNAL } from './trouble.ts';
 
 const VERSIONS = 20;
 const MOST_LINES = 1000;
-const SEEDS = soakSeeds(1, 4);
+const SEEDS = soakSeeds(1, 2);
 const missing = await missingNeo4j();
 
 (missing === undefined ? describe : describe.skip)(`Neo4j${missing === undefined ? '' : ` (not tested: ${missing})`}`, () => {

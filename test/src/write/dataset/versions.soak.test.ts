@@ -3,4 +3,4 @@ import { soakSeeds } from '../../../support/random.ts';
 import { FEW_PLACES, OTHER_PLACES } from '../../targets/sparql/stores.ts';
 import { datasetSuite } from './suite.ts';
 
-datasetSuite([...FEW_PLACES, ...OTHER_PLACES], soakSeeds(13, 20), 20);
+datasetSuite([...FEW_PLACES, ...OTHER_PLACES], soakSeeds(13, 16), 20);
