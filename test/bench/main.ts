@@ -13,7 +13,7 @@ import { benchAgainst, PLACEHOLDERS } from './pairs/against.ts';
 import { check, TOLERANCE } from './pairs/check.ts';
 import { median } from './pairs/statistics.ts';
 import { profileWorkload } from './profile/profile.ts';
-import { benchFleet, FLEET_MAPPINGS } from './service/fleet.ts';
+import { benchFleet, FLEET_WORKLOADS } from './service/fleet.ts';
 import { benchRuns, RUN_FLEETS } from './service/runs.ts';
 import { benchDatasets, DATASETS } from './versions/datasets.ts';
 import { benchFollowing, FOLLOWING } from './versions/follow.ts';
@@ -30,7 +30,7 @@ workloads: ${Object.keys(WORKLOADS).join(' ')}
 several:   ${Object.entries(GROUPS)
   .map(([name, members]) => `${name} (${members.join(' ')})`)
   .join(', ')}
-service:   ${[...Object.keys(FLEET_MAPPINGS), ...Object.keys(RUN_FLEETS)].join(' ')}
+service:   ${[...Object.keys(FLEET_WORKLOADS), ...Object.keys(RUN_FLEETS)].join(' ')}
 datasets:  ${Object.keys(DATASETS).join(' ')}
 following: ${[...Object.keys(FOLLOWING), ...Object.keys(LAG_STORES)].join(' ')}
 writer:    ${Object.keys(BENCH_STORES).join(' ')}
@@ -81,7 +81,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const output = OUTPUT_KINDS.find((kind) => kind === (values.output ?? 'file'));
   if (output === undefined) return refuse(`--output is one of ${OUTPUT_KINDS.join(', ')}`);
   const names = positionals.flatMap((name) => (Object.hasOwn(GROUPS, name) ? (GROUPS[name] as readonly string[]) : [name]));
-  const all = [WORKLOADS, FLEET_MAPPINGS, RUN_FLEETS, BENCH_STORES, DATASETS, FOLLOWING, LAG_STORES, { [FUNCTIONS_WORKLOAD]: true }];
+  const all = [WORKLOADS, FLEET_WORKLOADS, RUN_FLEETS, BENCH_STORES, DATASETS, FOLLOWING, LAG_STORES, { [FUNCTIONS_WORKLOAD]: true }];
   const unknown = names.find((name) => !all.some((table) => Object.hasOwn(table, name)));
   if (unknown !== undefined) {
     return refuse(`no workload ${unknown}; ${didYouMean(unknown, [...all, GROUPS].flatMap(Object.keys)) ?? ''}`);
@@ -125,7 +125,7 @@ async function main(argv: readonly string[]): Promise<number> {
 /** Workloads in a table, then what has separate tables. */
 async function benchAlone(names: readonly string[], conditions: Conditions, runs: number, requests: number): Promise<number> {
   const { data } = conditions;
-  const fleets = names.filter((name) => Object.hasOwn(FLEET_MAPPINGS, name)) as (keyof typeof FLEET_MAPPINGS)[];
+  const fleets = names.filter((name) => Object.hasOwn(FLEET_WORKLOADS, name));
   const tiny = names.filter((name) => Object.hasOwn(RUN_FLEETS, name)) as (keyof typeof RUN_FLEETS)[];
   const stores = names.filter((name) => Object.hasOwn(BENCH_STORES, name));
   console.log(machine());
@@ -145,7 +145,6 @@ async function benchAlone(names: readonly string[], conditions: Conditions, runs
     console.error(`${name}: ${measurements.map(({ wallSeconds }) => wallSeconds.toFixed(2)).join(' ')} s`);
   }
   if (rows.length > 0) console.log(`\n${table([COLUMNS, ...rows])}`);
-  if (fleets.length > 0) await generateMissing('flat-1m', data);
   for (const name of fleets) if (!(await benchFleet(name, data, runs))) wrong++;
   for (const name of tiny) for (let i = 0; i < runs; i++) if (!(await benchRuns(name, requests))) wrong++;
   for (const name of names.filter((one): one is keyof typeof DATASETS => Object.hasOwn(DATASETS, one))) {

@@ -1,5 +1,5 @@
 /**
- * One large CSV file, by one worker process and by two, through the API of a fleet on a dedicated Redis.
+ * One large CSV file through the API of a fleet on a dedicated Redis: by one worker process and by two, or a billion statements by four.
  *
  * The workers map one run or slice at a time. One worker maps the file in one piece, one cuts it for itself, two share it.
  */
@@ -13,27 +13,51 @@ import { fileURLToPath } from 'node:url';
 import { table } from '../../conformance/summary.ts';
 import { startRedis } from '../../servers/queues/redis.ts';
 import { postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
+import { generateMissing } from '../measure.ts';
 
 const COPIES = 10;
 const SLICE_BYTES = 256 * 2 ** 20;
 
-const map = (subject: string, rules: string): string => `@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/ns#> .
+const map = (subject: string, rules: string, namespace = 'http://example.com/ns#'): string => `@prefix rml: <http://w3id.org/rml/> .
+@prefix ex: <${namespace}> .
 <#Map> rml:logicalSource [ a rml:LogicalSource ; rml:source [ a rml:RelativePathSource ; rml:path "data.csv" ] ;
     rml:referenceFormulation rml:CSV ] ;
-  rml:subjectMap [ rml:template "http://example.com/${subject}" ; rml:class ex:Thing ] ${rules} .\n`;
+  rml:subjectMap [ rml:template "${subject}" ; rml:class ex:Thing ] ${rules} .\n`;
 const rule = (name: string): string => `; rml:predicateObjectMap [ rml:predicate ex:${name} ; rml:objectMap [ rml:reference "${name}" ] ]`;
 
-/** By name of the workload: every row is read and mapped, and few of them say something new; or each row has another subject. */
-export const FLEET_MAPPINGS = {
-  fleet: map('city/{city}', ['country', 'active'].map(rule).join(' ')),
-  'fleet-keyed': map('person/{id}', ''),
-} as const;
+interface Fleet {
+  readonly name: string;
+  readonly workers: number;
+  readonly sliceBytes: number;
+}
 
-const FLEETS = [
+const FLEETS: readonly Fleet[] = [
   { name: '1 worker, not cut', workers: 1, sliceBytes: 0 },
   { name: '1 worker', workers: 1, sliceBytes: SLICE_BYTES },
   { name: '2 workers', workers: 2, sliceBytes: SLICE_BYTES },
-] as const;
+];
+
+/** Columns of the rows of `fleet-billion`, beside the identifier: with its type each row gives ten statements. */
+const DIGITS = Array.from({ length: 9 }, (_, i) => `d${i}`);
+const BILLION_ROWS = 100_000_000;
+
+interface FleetWorkload {
+  readonly mapping: string;
+  readonly fleets: readonly Fleet[];
+  /** @returns the file, which is made if it is not there */
+  readonly input: (data: string) => Promise<string>;
+}
+
+/** By name: every row is read and mapped, and few of them say something new; or each row has another subject. */
+export const FLEET_WORKLOADS: Readonly<Record<string, FleetWorkload>> = {
+  fleet: { mapping: map('http://example.com/city/{city}', ['country', 'active'].map(rule).join(' ')), fleets: FLEETS, input: makeLarge },
+  'fleet-keyed': { mapping: map('http://example.com/person/{id}', ''), fleets: FLEETS, input: makeLarge },
+  'fleet-billion': {
+    mapping: map('http://e.g/{id}', DIGITS.map(rule).join(' '), 'http://e.g/'),
+    fleets: [{ name: '4 workers', workers: 4, sliceBytes: SLICE_BYTES }],
+    input: makeBillion,
+  },
+};
 
 interface FleetMeasurement {
   readonly name: string;
@@ -48,17 +72,19 @@ interface FleetMeasurement {
   readonly quads: number;
   readonly outputBytes: number;
   readonly files: number;
+  /** Of the worker that had most, at any time of the run. */
+  readonly peakBytes: number;
 }
 
 /** Measures and prints a workload; false when the fleets did not write the same number of statements. */
-export async function benchFleet(workload: keyof typeof FLEET_MAPPINGS, data: string, runs: number): Promise<boolean> {
+export async function benchFleet(workload: string, data: string, runs: number): Promise<boolean> {
   const measured = await measureFleet(workload, data, runs);
   if ('skip' in measured) {
     console.log(`\n${workload}: skipped: ${measured.skip}`);
     return true;
   }
   const isSame = measured.every(({ quads, outputBytes }) => quads === measured[0]?.quads && outputBytes === measured[0]?.outputBytes);
-  const rows = measured.map(({ name, seconds, queueShare, cpuSeconds, load, quads, outputBytes, files }) => [
+  const rows = measured.map(({ name, seconds, queueShare, cpuSeconds, load, quads, outputBytes, files, peakBytes }) => [
     `${workload}, ${name}`,
     ...[seconds, cpuSeconds].map((all) => all.map((one) => one.toFixed(1)).join(' ')),
     queueShare.map((one) => (one * 100).toFixed(2)).join(' '),
@@ -66,17 +92,18 @@ export async function benchFleet(workload: keyof typeof FLEET_MAPPINGS, data: st
     String(quads),
     (outputBytes / 1e6).toFixed(0),
     String(files),
+    (peakBytes / 1e6).toFixed(0),
     isSame ? 'ok' : 'WRONG: not the same statements',
   ]);
   console.log(
-    `\n${table([['workload', 'wall s', 'CPU s', 'queue %', 'load before', 'statements', 'output MB', 'files', 'check'], ...rows])}`,
+    `\n${table([['workload', 'wall s', 'CPU s', 'queue %', 'load before', 'statements', 'output MB', 'files', 'peak MB', 'check'], ...rows])}`,
   );
   return isSame;
 }
 
 /** @param data directory with `flat-1m` */
 async function measureFleet(
-  workload: keyof typeof FLEET_MAPPINGS,
+  workload: string,
   data: string,
   runs: number,
 ): Promise<readonly FleetMeasurement[] | { readonly skip: string }> {
@@ -84,12 +111,13 @@ async function measureFleet(
   if ('skip' in redis) return redis;
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-fleet-'));
   try {
-    const input = await makeLarge(data);
-    await writeFile(join(directory, 'mapping.ttl'), FLEET_MAPPINGS[workload]);
+    const { mapping, fleets, input: inputOf } = FLEET_WORKLOADS[workload] as FleetWorkload;
+    const input = await inputOf(data);
+    await writeFile(join(directory, 'mapping.ttl'), mapping);
     const found = new Map<string, FleetMeasurement>();
     // In turn, so that what else the machine does meets all of them.
     for (let i = 0; i < runs; i++) {
-      for (const [position, fleet] of FLEETS.entries()) {
+      for (const [position, fleet] of fleets.entries()) {
         const prefix = `bench_${i}_${position}`;
         const one = await measureOnce(fleet, input, directory, { QUEUE_URL: redis.url, QUEUE_PREFIX: prefix });
         const before = found.get(fleet.name);
@@ -110,7 +138,7 @@ async function measureFleet(
 }
 
 async function measureOnce(
-  { name, workers, sliceBytes }: (typeof FLEETS)[number],
+  { name, workers, sliceBytes }: Fleet,
   input: string,
   directory: string,
   env: Readonly<Record<string, string>>,
@@ -140,6 +168,7 @@ async function measureOnce(
       quads: body.quads,
       outputBytes: parts.reduce((sum, { size }) => sum + size, 0),
       files: parts.length,
+      peakBytes: Math.max(...started.map(peakBytesOf)),
     };
   } finally {
     await Promise.all(started.map((one) => one.stop()));
@@ -155,12 +184,41 @@ function cpuSecondsOf(processes: readonly ServiceProcess[]): number {
   }, 0);
 }
 
-/** The rows of flat-1m ten times, with other identifiers each: a gigabyte. */
-async function makeLarge(data: string): Promise<string> {
-  const directory = join(data, 'flat-10m');
+/** @see proc_pid_status(5) */
+const peakBytesOf = ({ pid }: ServiceProcess): number =>
+  Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+
+/** Rows of an identifier and nine digits: 2.7 GB. */
+async function makeBillion(data: string): Promise<string> {
+  const rows = function* (): Generator<string> {
+    yield `id,${DIGITS.join()}\n`;
+    for (let from = 0; from < BILLION_ROWS; from += 10_000) {
+      let text = '';
+      for (let id = from; id < from + 10_000; id++)
+        text += `${id},${String(id % 997_002_999)
+          .padStart(9, '0')
+          .split('')
+          .join()}\n`;
+      yield text;
+    }
+  };
+  return madeOnce(join(data, 'billion'), BILLION_ROWS, rows());
+}
+
+/** @returns the file of rows in a directory, which is written if it is not there */
+async function madeOnce(directory: string, rows: number, texts: AsyncIterable<string> | Iterable<string>): Promise<string> {
   const file = join(directory, 'data.csv');
   if (existsSync(file)) return file;
   await mkdir(directory, { recursive: true });
+  await pipeline(texts, createWriteStream(`${file}.part`));
+  await writeFile(join(directory, 'expected.json'), `${JSON.stringify({ rows })}\n`);
+  await rename(`${file}.part`, file);
+  return file;
+}
+
+/** The rows of flat-1m ten times, with other identifiers each: a gigabyte. */
+async function makeLarge(data: string): Promise<string> {
+  await generateMissing('flat-1m', data);
   const rows = async function* (): AsyncGenerator<string> {
     for (let copy = 0; copy < COPIES; copy++) {
       const lines = createInterface({ input: createReadStream(join(data, 'flat-1m', 'data.csv')) });
@@ -181,9 +239,6 @@ async function makeLarge(data: string): Promise<string> {
       yield text;
     }
   };
-  await pipeline(rows, createWriteStream(`${file}.part`));
   const { rows: count } = JSON.parse(await readFile(join(data, 'flat-1m', 'expected.json'), 'utf8')) as { rows: number };
-  await writeFile(join(directory, 'expected.json'), `${JSON.stringify({ rows: count * COPIES })}\n`);
-  await rename(`${file}.part`, file);
-  return file;
+  return madeOnce(join(data, 'flat-10m'), count * COPIES, rows());
 }

@@ -142,7 +142,8 @@ export async function measureLag(
         child.kill(signal);
         const code = await ended;
         // 130: `write --follow` was within a write.
-        if (signal === 'SIGTERM' && code !== 0 && !(args[0] === 'write' && code === 130)) throw new Error(`${args[0]} has ended with ${code}: ${said}`);
+        if (signal === 'SIGTERM' && code !== 0 && !(args[0] === 'write' && code === 130))
+          throw new Error(`${args[0]} has ended with ${code}: ${said}`);
         children.delete(child);
       },
     };
