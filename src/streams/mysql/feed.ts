@@ -61,6 +61,8 @@ interface Transaction {
    * gives each change the same position.
    */
   readonly changes: Map<string, number>;
+  /** A snapshot has what was left out of it. */
+  isPart: boolean;
 }
 
 /** What a position has beside its tables. */
@@ -91,6 +93,8 @@ class MysqlFeed implements ChangeFeed, BinlogTables {
   #tables: ReadonlyMap<string, LogTable> = new Map();
   #followed = new Map<string, Followed>();
   #transaction: Transaction | undefined;
+  /** XA transactions that are prepared, all of whose rows were given, and of which no snapshot was asked: it does not see their rows. */
+  readonly #prepared = new Set<string>();
   /** Decoders by the description of a table in the log. */
   readonly #decoders = new WeakMap<readonly LogColumn[], { readonly table: LogTable; readonly decoders: readonly Decoder[] | undefined }>();
   /** The table for whose columns decoders are: the stream is ahead of what is read of it, and of snapshots. */
@@ -144,6 +148,7 @@ class MysqlFeed implements ChangeFeed, BinlogTables {
   async #begin(from: FeedPosition | undefined): Promise<void> {
     this.#closeStream();
     this.#transaction = undefined;
+    this.#prepared.clear();
     await this.#server.check();
     this.#tables = await this.#server.tables();
     this.#followed = from === undefined ? new Map() : followedIn(from);
@@ -174,6 +179,7 @@ class MysqlFeed implements ChangeFeed, BinlogTables {
     const missing = [...this.#tables.keys()].filter((name) => !this.#followed.has(name));
     if (missing.length === 0) return;
     const isFirst = this.#followed.size === 0 && this.#stream === undefined;
+    this.#prepared.clear();
     const wanted = new Map([...this.#tables].filter(([name]) => missing.includes(name)));
     const { session, end } = await this.#server.openSnapshot(signal, wanted);
     try {
@@ -258,11 +264,12 @@ class MysqlFeed implements ChangeFeed, BinlogTables {
       for (const item of await stream.take(WAIT_MS, signal)) {
         switch (item.kind) {
           case 'begin':
-            this.#transaction = { ...item, isOpen: false, changes: new Map() };
+            this.#transaction = { ...item, isOpen: false, changes: new Map(), isPart: false };
             break;
           case 'commit':
             if (this.#transaction?.isOpen) events.push({ kind: 'commit', transaction: this.#transaction.id });
             changedAt = this.#transaction?.at ?? changedAt;
+            if (item.prepared !== undefined && this.#transaction?.isPart === false) this.#prepared.add(item.prepared);
             this.#transaction = undefined;
             this.#end = { place: item.place, gtids: item.gtids ?? this.#end.gtids };
             if (this.#followed.size < this.#tables.size) {
@@ -295,8 +302,15 @@ class MysqlFeed implements ChangeFeed, BinlogTables {
       events.push(event);
     };
     switch (item.kind) {
+      case 'committed':
+        // A snapshot that is newer than `XA PREPARE` has none of its rows, and the log has them before the place of the snapshot.
+        if (!this.#prepared.delete(item.prepared))
+          for (const name of this.#tables.keys())
+            this.#readAgain(name, 'an XA transaction is committed whose rows the binlog has before the snapshot');
+        return 0;
       case 'rollback':
-        for (const name of item.wasPrepared ? this.#tables.keys() : transaction.changes.keys())
+        if (item.prepared !== undefined) this.#prepared.delete(item.prepared);
+        for (const name of item.prepared === undefined ? transaction.changes.keys() : this.#tables.keys())
           this.#readAgain(name, 'the binlog has changes that were rolled back');
         return 0;
       case 'unreadable':
@@ -320,7 +334,10 @@ class MysqlFeed implements ChangeFeed, BinlogTables {
     transaction: Transaction,
     add: (event: ChangeEvent) => void,
   ): Promise<number> {
-    if (!this.#isNew(table, transaction)) return 0;
+    if (!this.#isNew(table, transaction)) {
+      transaction.isPart = true;
+      return 0;
+    }
     const { columns, key, shape } = this.#tables.get(table) as LogTable;
     if (this.#shapes.get(decoders) !== shape || this.#followed.get(table)?.shape !== shape) {
       this.#readAgain(table, 'its columns have changed');

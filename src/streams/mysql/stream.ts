@@ -23,8 +23,11 @@ export type RawRow = readonly unknown[];
 
 export type LogItem =
   | { readonly kind: 'begin'; readonly place: Place; readonly id: string; readonly at: number }
-  /** @property gtids executed so far; undefined: the server has none */
-  | { readonly kind: 'commit'; readonly place: Place; readonly gtids: string | undefined }
+  /**
+   * @property gtids executed so far; undefined: the server has none
+   * @property prepared names the XA transaction whose rows come before: `committed` or `rollback` follows, at any time
+   */
+  | { readonly kind: 'commit'; readonly place: Place; readonly gtids: string | undefined; readonly prepared: string | undefined }
   | { readonly kind: 'place'; readonly place: Place }
   | {
       readonly kind: 'rows';
@@ -37,8 +40,10 @@ export type LogItem =
   /** Rows of a table that cannot be read: the table has other columns now, or the event has not all of them. */
   | { readonly kind: 'unreadable'; readonly table: string }
   | { readonly kind: 'statement'; readonly sql: string; readonly schema: string; readonly isInTransaction: boolean }
+  /** The rows of an XA transaction that was prepared are there for others from here on. */
+  | { readonly kind: 'committed'; readonly prepared: string }
   /** Rows that were given have not happened: those of the transaction so far, or of an earlier one that was prepared. */
-  | { readonly kind: 'rollback'; readonly wasPrepared: boolean };
+  | { readonly kind: 'rollback'; readonly prepared: string | undefined };
 
 /** A column as a description of a table has it. */
 export interface LogColumn {
@@ -92,6 +97,10 @@ interface LogEvent {
   readonly columns_present_bitmap: Buffer;
   readonly columns_present_bitmap2?: Buffer;
   readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly onePhase: boolean;
+  readonly xidGtrid: Buffer;
+  readonly xidBqual: Buffer;
+  readonly xidFormatId: number;
   getEventName(): string;
 }
 
@@ -223,9 +232,14 @@ export class BinlogStream {
         this.#query(event, event.query.trim());
         break;
       case 'xid':
-      case 'xaprepare':
         this.#commit(event);
         break;
+      case 'xaprepare': {
+        const { onePhase, xidGtrid, xidBqual, xidFormatId } = event;
+        const prepared = `X'${xidGtrid.toString('hex')}',X'${xidBqual.toString('hex')}',${xidFormatId}`;
+        this.#commit(event, onePhase ? undefined : xidOf(prepared));
+        break;
+      }
       case 'tablemap':
         this.#describe(event);
         break;
@@ -262,7 +276,8 @@ export class BinlogStream {
     this.#add({ kind: 'begin', place, id: gtid ?? `${place.file}:${place.position}`, at: event.timestamp }, event);
   }
 
-  #commit(event: LogEvent): void {
+  /** @param prepared of an XA transaction that is only prepared: its name */
+  #commit(event: LogEvent, prepared?: string): void {
     const { gtid } = this.#group ?? {};
     this.#group = undefined;
     this.#layouts.clear();
@@ -275,19 +290,21 @@ export class BinlogStream {
       this.#library._trackGtidProgress('anonymousgtid', event);
       gtids = this.#library.gtidSet;
     }
-    this.#add({ kind: 'commit', place: this.#place(event), gtids }, event);
+    this.#add({ kind: 'commit', place: this.#place(event), gtids, prepared }, event);
   }
 
   #query(event: LogEvent, sql: string): void {
     if (/^(?:BEGIN|START TRANSACTION|XA START)\b/i.test(sql)) {
       if (this.#group === undefined) this.#begin(event, undefined, true);
       else this.#group.began = true;
-    } else if (/^(?:XA )?(?:COMMIT|ROLLBACK)\b/i.test(sql)) {
+    } else if (/^XA (?:COMMIT|ROLLBACK)\b/i.test(sql)) {
+      if (this.#group === undefined) this.#begin(event, undefined, true);
+      this.#add({ kind: /^XA COMMIT/i.test(sql) ? 'committed' : 'rollback', prepared: xidOf(sql.slice(sql.search(/\bX'/i))) }, event);
+      this.#commit(event);
+    } else if (/^(?:COMMIT|ROLLBACK)\b/i.test(sql)) {
       // Logged where a transaction has changed a table whose engine has none.
-      const isPart = /^ROLLBACK\s+(?:WORK\s+)?TO\b/i.test(sql);
-      const wasPrepared = /^XA\b/i.test(sql);
-      if (!/^(?:XA )?COMMIT\b/i.test(sql)) this.#add({ kind: 'rollback', wasPrepared }, event);
-      if (!isPart) this.#commit(event);
+      if (/^ROLLBACK\b/i.test(sql)) this.#add({ kind: 'rollback', prepared: undefined }, event);
+      if (!/^ROLLBACK\s+(?:WORK\s+)?TO\b/i.test(sql)) this.#commit(event);
     } else if (!/^(?:SAVEPOINT|RELEASE SAVEPOINT|XA END)\b/i.test(sql)) {
       if (this.#group === undefined) this.#begin(event, undefined, false);
       const isInTransaction = this.#group?.began === true;
@@ -371,6 +388,9 @@ export class BinlogStream {
     this.#library.stop();
   }
 }
+
+/** The name of an XA transaction as statements of the log write it, `X'78',X'',1`. */
+const xidOf = (text: string): string => text.replace(/\s/g, '').toUpperCase();
 
 /** ER_MASTER_FATAL_ERROR_READING_BINLOG */
 const READ_ERROR = 1236;

@@ -137,6 +137,30 @@ suite(`MariaDB's binlog${missing === undefined ? '' : ` (skipped: ${missing})`}`
     });
   });
 
+  soakTest('rows that were prepared before a snapshot, and are committed after it, are read', async () => {
+    const options = await load("CREATE TABLE a (id int PRIMARY KEY, note text); INSERT INTO a VALUES (1, 'a')");
+    const prepared = await server.connect();
+    const prepare = (id: number) =>
+      prepared.query(`XA START 'x'; INSERT INTO a VALUES (${id}, 'x'); DELETE FROM a WHERE id = ${id - 1}; XA END 'x'; XA PREPARE 'x'`);
+    await prepare(2);
+    await withFeed(options, async (feed) => {
+      const fold = new Fold();
+      await readToEnd(feed, fold);
+      expect(fold.texts('a')).toHaveLength(1);
+      await prepared.query("XA COMMIT 'x'");
+      await readToEnd(feed, fold);
+      await expectSame(fold, ['a']);
+      expect(fold.snapshots).toBe(2);
+      // The log has all of it.
+      await prepare(3);
+      await prepared.query("XA COMMIT 'x'");
+      await readToEnd(feed, fold);
+      await expectSame(fold, ['a']);
+      expect(fold.snapshots).toBe(2);
+    });
+    await prepared.end();
+  });
+
   soakTest('a table that the mapping gets later is read alone', async () => {
     const options = await load(
       'CREATE TABLE a (id int PRIMARY KEY); INSERT INTO a VALUES (1); CREATE TABLE b (id int PRIMARY KEY); INSERT INTO b VALUES (1)',
