@@ -4,20 +4,23 @@
  * The first snapshot and any later one (of a table that is new, or whose columns have changed) is read by an ordinary session while the slot keeps the log.
  *
  * **Claim.** A snapshot and the log that follows give each change once. **Proof.** A transaction is in the snapshot exactly if `txid_current_snapshot()`
- * of the session says so; its changes of the table are left out. One that is not in it ends after the slot was made (the slot waits for all transactions
- * that ran then), and after all transactions that were read from the log (they had ended), so the log still has it. A transaction that is in the snapshot
- * has written its end before the snapshot was taken: behind the end that the log had after that, no transaction needs to be looked up.
+ * of the session says so; its changes of the table are left out. One that is not in it must still be ahead in the log. The log has the end of a
+ * transaction before other sessions see it, for as long as it waits for a standby. So a snapshot is taken when all transactions that were read from the log are
+ * seen (`#seeEnded`), and, where the log was not read by this process, when those that ran at its beginning have ended: the slot is made when all that ran
+ * before have written their ends. A transaction that is in the snapshot has written its end before the snapshot was taken: behind the end that the log
+ * had after that, no transaction needs to be looked up.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { quote } from '../../sql/catalogue/identifiers.ts';
-import { queryFault } from '../../sql/faults.ts';
+import { cancelledFault, queryFault } from '../../sql/faults.ts';
 import { openPostgres } from '../../sql/postgresql/postgresql.ts';
 import { type Followed, followedIn, positionOf } from '../database/followed.ts';
 import type { DatabaseFeedOptions } from '../database/options.ts';
 import { keyOf, readSnapshot } from '../database/snapshot.ts';
 import type { ChangeBatch, ChangeEvent, ChangeFeed, FeedLag, FeedPosition, Row } from '../events.ts';
-import { isInSnapshot, lsnOf, lsnSorted, lsnText } from './lsn.ts';
+import { isInSnapshot, lsnOf, lsnSorted, lsnText, runningIn } from './lsn.ts';
 import type { LogMessage, Relation, Tuple } from './pgoutput.ts';
-import { alteredFault, Server } from './server.ts';
+import { alteredFault, Server, SNAPSHOT_SQL } from './server.ts';
 import { type Received, ReplicationStream } from './stream.ts';
 import { hasColumns, type LogTable } from './tables.ts';
 
@@ -29,6 +32,11 @@ const BATCH_BYTES = 2 ** 20;
 const WAIT_MS = 1_000;
 /** Between two batches without events, which move the position where other tables change. */
 const QUIET_MS = 10_000;
+/** For transactions whose end this process has not read, and which may run for long for other reasons. */
+const ENDING_MS = 5_000;
+const LOOK_MS = 20;
+/** So many transactions are kept before it is asked which of them are seen. */
+const MOST_ENDED = 10_000;
 /** Between two looks at the catalogue: the log does not say that a table has other columns. */
 const CATALOGUE_MS = 10_000;
 const KEY_FAULT = 'The replication log gives no value for a column of the key';
@@ -96,6 +104,10 @@ class PostgresqlFeed implements ChangeFeed {
   /** By schema and name, as the log has them. */
   #names: ReadonlyMap<string, string> = new Map();
   #transaction: Transaction | undefined;
+  /** Transactions whose ends were read, but for those that are surely seen by other sessions. */
+  readonly #ended = new Set<number>();
+  /** Whether the log before `#lsn` was not read by this process. */
+  #isNewHere = true;
   #catalogueAt = Number.NEGATIVE_INFINITY;
   /** Where the server could not decode its log, and how often in turn. Some of its versions cannot where a table was rewritten and rolled back. */
   #undecoded = { lsn: -1n, times: 0 };
@@ -144,6 +156,7 @@ class PostgresqlFeed implements ChangeFeed {
       this.#followed = new Map();
       try {
         this.#lsn = await this.#server.makeSlot(signal);
+        this.#isNewHere = true;
       } catch (error) {
         // Such as a login without the right: nothing stays behind.
         if (made) await this.#server.dropPublication().catch(() => undefined);
@@ -189,10 +202,11 @@ class PostgresqlFeed implements ChangeFeed {
   async *#snapshot(signal: AbortSignal): AsyncGenerator<ChangeBatch> {
     const missing = [...this.#tables.keys()].filter((name) => !this.#followed.has(name));
     if (missing.length === 0) return;
+    await this.#seeEnded(signal);
     const { address, connectSeconds, reach } = this.#options;
     const session = await openPostgres(address, { signal, connectSeconds, reach, statementSeconds: 0, lockSeconds: 0 });
     try {
-      const [row] = await session.query('SELECT pg_catalog.txid_current_snapshot()::text AS snapshot');
+      const [row] = await session.query(SNAPSHOT_SQL);
       const until = await this.#server.end();
       const quoted = (name: string): string => quote(name, 'postgresql');
       const locked = missing
@@ -220,6 +234,24 @@ class PostgresqlFeed implements ChangeFeed {
     } finally {
       await session.close();
     }
+  }
+
+  /** Waits until other sessions see the transactions whose ends are in the log that was read. */
+  async #seeEnded(signal: AbortSignal): Promise<void> {
+    const first = await this.#server.snapshot();
+    const deadline = performance.now() + (this.#isNewHere ? ENDING_MS : 0);
+    this.#isNewHere = false;
+    for (let now = first; ; now = await this.#server.snapshot()) {
+      this.#forgetSeen(now);
+      const running = performance.now() < deadline ? runningIn(now) : [];
+      if (this.#ended.size === 0 && !runningIn(first).some((xid) => running.includes(xid))) return;
+      if (signal.aborted) throw cancelledFault(this.#options.address);
+      await sleep(LOOK_MS);
+    }
+  }
+
+  #forgetSeen(snapshot: string): void {
+    for (const xid of this.#ended) if (isInSnapshot(xid, snapshot)) this.#ended.delete(xid);
   }
 
   /** A table that was altered between the snapshot and its lock may be shown without rows. */
@@ -264,6 +296,8 @@ class PostgresqlFeed implements ChangeFeed {
         else if (message.kind === 'commit') {
           if (this.#transaction?.isOpen) events.push({ kind: 'commit', transaction: String(this.#transaction.xid) });
           changedAt = this.#transaction?.at ?? changedAt;
+          if (this.#transaction !== undefined) this.#ended.add(this.#transaction.xid);
+          if (this.#ended.size % MOST_ENDED === 0) this.#forgetSeen(await this.#server.snapshot());
           this.#transaction = undefined;
           this.#lsn = message.end;
         } else await this.#add(events, message, one);

@@ -20,11 +20,14 @@ export const lsnSorted = (lsn: bigint): string => lsn.toString(16).padStart(16, 
  * @param snapshot `xmin:xmax:xip,…`, the text of `txid_current_snapshot()`, whose numbers have 64 bits
  */
 export function isInSnapshot(xid: number, snapshot: string): boolean {
-  const [xmin = '0', xmax = '0', running = ''] = snapshot.split(':');
+  const [xmin = '0', xmax = '0'] = snapshot.split(':');
   const end = BigInt(xmax);
   // The number of 64 bits that is nearest to the end: the server keeps those of one time within 2^31.
   const difference = BigInt.asIntN(32, BigInt(xid) - end);
   const full = end + difference;
   if (full < BigInt(xmin)) return true;
-  return full < end && !running.split(',').includes(String(full));
+  return full < end && !runningIn(snapshot).includes(String(full));
 }
+
+/** Transactions of a snapshot that have begun and not ended, as texts of their numbers. */
+export const runningIn = (snapshot: string): readonly string[] => (snapshot.split(':')[2] ?? '').split(',').filter(Boolean);

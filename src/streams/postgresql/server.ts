@@ -27,6 +27,8 @@ const quoted = (name: string): string => quote(name, 'postgresql');
 export const alteredFault = (table: LogTable['table'], meanwhile: string, place: { readonly input: string }): Fault =>
   new Fault('database/busy', `The table ${nameOf(table)} was altered while ${meanwhile}`, { place });
 
+export const SNAPSHOT_SQL = 'SELECT pg_catalog.txid_current_snapshot()::text AS snapshot';
+
 export class Server {
   readonly #options: DatabaseFeedOptions;
   #connected: Promise<Connected> | undefined;
@@ -236,6 +238,12 @@ export class Server {
       [publication],
     );
     if (row?.comment === MADE) await this.query(`DROP PUBLICATION ${quoted(publication)}`);
+  }
+
+  /** The text of `txid_current_snapshot()` at this moment. */
+  async snapshot(): Promise<string> {
+    const [row] = await this.query(SNAPSHOT_SQL);
+    return row?.snapshot as string;
   }
 
   /** The end of the log. A place there may be behind the header of a page that is not written yet: then it is the beginning of the page. */

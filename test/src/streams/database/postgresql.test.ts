@@ -219,6 +219,43 @@ suite(`PostgreSQL's log${missing === undefined ? '' : ` (skipped: ${missing})`}`
     },
   );
 
+  soakTest('a snapshot has the transactions that the log had first, also those that wait for a standby', async () => {
+    const options = await load('CREATE TABLE a (id int PRIMARY KEY, note text); INSERT INTO a VALUES (1)');
+    const writer = await server.connect();
+    const waitFor = async (standby: string): Promise<void> => {
+      await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '${standby}'`);
+      await admin.query('SELECT pg_reload_conf()');
+      await sleep(200);
+    };
+    await withFeed(options, async (feed) => {
+      const fold = new Fold();
+      await readToEnd(feed, fold);
+      const abort = new AbortController();
+      const read = async (): Promise<void> => {
+        for await (const batch of feed.batches(fold.position, abort.signal)) fold.take(batch);
+      };
+      const reading = faultOf(read());
+      await sleep(500);
+      // The log has the new columns with the row that comes next.
+      await admin.query('ALTER TABLE a ADD COLUMN more int DEFAULT 7');
+      await waitFor('away');
+      const inserted = writer.query(`INSERT INTO ${schema}.a VALUES (2)`);
+      await sleep(1_000);
+      const { snapshots } = fold;
+      await waitFor('');
+      expect(snapshots).toBe(1);
+      await inserted;
+      while (fold.snapshots < 2) await sleep(20);
+      abort.abort();
+      expect((await reading).code).toBe('run/cancelled');
+      fold.forgetTransaction();
+      await readToEnd(feed, fold);
+      await expectSame(fold, ['a']);
+      expect(fold.snapshots).toBe(2);
+    });
+    await writer.end();
+  });
+
   soakTest('a snapshot that was cut off begins again', async () => {
     const options = await load('CREATE TABLE a (id int PRIMARY KEY); INSERT INTO a SELECT generate_series(1, 10000)');
     const fold = new Fold();
