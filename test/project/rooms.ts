@@ -85,6 +85,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['src/core', 'src/functions', 'src/mapping', 'src/paths', 'src/plan'],
     withoutNode: true,
   },
+  'src/spark': {
+    purpose: 'A session on a server of Spark Connect: statements, and queries whose lines the cluster writes.',
+    uses: ['src/core'],
+  },
   'src/terms': {
     purpose: 'Expressions and terms of a plan → closures over rows that write N-Quads text.',
     uses: ['src/core', 'src/functions', 'src/mapping', 'src/plan'],
@@ -514,6 +518,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/run',
       'src/sampling',
       'src/sinks',
+      'src/spark',
       'src/sql',
       'src/storage',
       'src/streams',
@@ -543,6 +548,8 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   tedious: ['src/sql/drivers/sqlserver/'],
   oracledb: ['src/sql/drivers/oracle/'],
   '@photostructure/sqlite': ['src/sql/files/sqlite/'],
+  '@grpc/grpc-js': ['src/spark/'],
+  '@grpc/proto-loader': ['src/spark/client.ts'],
   croner: ['queues/', 'api/'],
   '@electric-sql/pglite': ['queues/'],
   koa: ['api/'],

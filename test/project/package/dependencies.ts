@@ -101,6 +101,8 @@ export const PURPOSES: Readonly<Record<string, string>> = {
   '@opentelemetry/api': 'traces, where an SDK is registered',
   'quickjs-emscripten-core': 'custom functions in JavaScript: the interface of the sandbox',
   '@jitl/quickjs-wasmfile-release-sync': 'custom functions in JavaScript: QuickJS in WebAssembly',
+  '@grpc/grpc-js': 'the client of gRPC, for Spark Connect',
+  '@grpc/proto-loader': 'messages of Spark Connect',
   ajv: 'request bodies and parameters, checked against their schemas',
   jose: 'signatures of tokens of an issuer of OpenID Connect',
   'jsonc-parser': 'the place of a JSON error in a request body',

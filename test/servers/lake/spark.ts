@@ -1,13 +1,13 @@
 /** An Apache Spark for one test: a server of Spark Connect with two executors, private directory, free port. Needs Java, and once Maven. */
-import { type ChildProcess, execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { parseSparkAddress } from '../../../src/spark/address.ts';
+import { SparkSession } from '../../../src/spark/session.ts';
 import { type Artifacts, discardJava, findJars, missingJars, startJava } from '../process/jars.ts';
 import { freePort } from '../process/port.ts';
-import { openSession, type SparkSession } from './connect.ts';
 
 const ARTIFACTS: Artifacts = {
   name: 'spark',
@@ -16,6 +16,8 @@ const ARTIFACTS: Artifacts = {
 };
 
 export interface Spark {
+  readonly port: number;
+  readonly pid: number;
   session(): Promise<SparkSession>;
   /** The processes of executors. */
   executors(): Promise<readonly number[]>;
@@ -45,12 +47,7 @@ export async function startSpark(): Promise<Spark | { readonly skip: string }> {
   const home = await mkdtemp(join(tmpdir(), 'quadmill-spark-'));
   let server: ChildProcess | undefined;
   try {
-    const jars = await findJars(ARTIFACTS);
-    await symlink(jars, join(home, 'jars'));
-    const protos = join(home, 'protos');
-    await mkdir(protos);
-    const connect = (await readdir(jars)).find((name) => name.startsWith('spark-connect_')) as string;
-    await promisify(execFile)('unzip', ['-qo', join(jars, connect), 'spark/connect/*.proto', 'google/protobuf/*.proto', '-d', protos]);
+    await symlink(await findJars(ARTIFACTS), join(home, 'jars'));
     await writeFile(join(home, 'log4j2.properties'), LOG);
     const port = await freePort();
     const settings = {
@@ -87,9 +84,12 @@ export async function startSpark(): Promise<Spark | { readonly skip: string }> {
     const variables = { SPARK_HOME: home, SPARK_LOCAL_IP: '127.0.0.1', SPARK_SCALA_VERSION: '2.13' };
     const running = await startJava(parameters, home, () => isOpen(port), 'ignore', variables);
     server = running;
+    const pid = running.pid as number;
     return {
-      session: () => openSession(protos, `127.0.0.1:${port}`),
-      executors: async () => childrenOf(running.pid as number),
+      port,
+      pid,
+      session: () => SparkSession.open(parseSparkAddress(`sc://127.0.0.1:${port}`), new AbortController().signal),
+      executors: () => childrenOf(pid),
       stop: () => discardJava(server, home),
     };
   } catch (error) {

@@ -120,15 +120,15 @@ test('Spark gives the lines of runs, also when it loses an executor', async () =
   ];
   expect(all.length).toBeGreaterThan(ALWAYS.size);
   const { dialect } = (all[0] as Compiled).job;
-  for (const statement of dialect.preamble) await session.sql(statement);
+  for (const statement of dialect.preamble) await session.run(statement);
   const own = (at: number, sql: string): string => sql.replaceAll(/\b(records|file)_(i?\d+)\b/g, `case_${at}_$1_$2`);
   for (let from = 0; from < all.length; from += TOGETHER) {
     const group = all.slice(from, from + TOGETHER);
     for (const [at, { job }] of group.entries())
-      for (const statement of job.preparation.slice(dialect.preamble.length)) await session.sql(own(at, statement));
+      for (const statement of job.preparation.slice(dialect.preamble.length)) await session.run(own(at, statement));
     const output = join(directory, `graph-${from}`);
-    await session.sql(`SET quadmill.output = file://${output}`);
-    const done = session.sql(
+    await session.run(`SET quadmill.output = file://${output}`);
+    const done = session.run(
       dialect.write(unionOf(group.map(({ job }, at) => `SELECT '${at} ' || line AS line FROM (${own(at, job.query)})`))),
     );
     if (from === 0) await loseExecutor(spark);

@@ -2,15 +2,15 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SparkSession } from '../../../src/spark/session.ts';
 import type { Transpiled } from '../../../src/transpile/transpile.ts';
-import type { SparkSession } from '../../servers/lake/connect.ts';
 
 /** The lines that a job writes, sorted. */
 export async function linesOfSpark(session: SparkSession, { dialect, preparation, query }: Transpiled): Promise<string[]> {
   const directory = mkdtempSync(join(tmpdir(), 'quadmill-lake-'));
   try {
     const output = join(directory, 'graph');
-    for (const statement of [...preparation, `SET quadmill.output = file://${output}`, dialect.write(query)]) await session.sql(statement);
+    for (const statement of [...preparation, `SET quadmill.output = file://${output}`, dialect.write(query)]) await session.run(statement);
     return linesOfDirectory(output);
   } finally {
     rmSync(directory, { recursive: true, force: true });
