@@ -2,7 +2,7 @@
 
 import { DEFAULT_DELIMITER, quoteIn } from '../core/input/csv-dialect.ts';
 import { delimiterOf, formatOfPath, isWorkbook, readAs } from '../core/input/formats.ts';
-import type { FileSource } from '../mapping/model/model.ts';
+import type { FileSource, Origin } from '../mapping/model/model.ts';
 import { parseJsonPath } from '../paths/json/parse.ts';
 import type { Column, Scan } from '../plan/algebra.ts';
 import { type Leaf, nameOf } from '../plan/expressions.ts';
@@ -20,7 +20,7 @@ export type Binding = { readonly kind: 'file'; readonly path: string } | { reado
 export class Records implements Rows {
   readonly number: number;
   readonly #source: FileSource;
-  readonly #binding: Binding;
+  readonly binding: Binding;
   readonly #steps: readonly (string | undefined)[];
   readonly #dialect: Dialect;
   readonly #columns: string[] = [];
@@ -31,12 +31,16 @@ export class Records implements Rows {
 
   constructor(scan: Scan, source: FileSource, binding: Binding, number: number, dialect: Dialect, refusals: Refusals) {
     this.#source = source;
-    this.#binding = binding;
+    this.binding = binding;
     this.number = number;
     this.#dialect = dialect;
     this.#json = new JsonColumns('', refusals);
     this.#record = scan.records[0];
     this.#steps = this.#isJson ? iteratorSteps(scan, this.#hasLines, refusals) : [];
+  }
+
+  get origin(): Origin {
+    return this.#source.origin;
   }
 
   get from(): string {
@@ -63,7 +67,7 @@ export class Records implements Rows {
   }
 
   get #isJson(): boolean {
-    return this.#binding.kind === 'file' && this.#source.formulation === 'json';
+    return this.binding.kind === 'file' && this.#source.formulation === 'json';
   }
 
   get #hasLines(): boolean {
@@ -73,15 +77,15 @@ export class Records implements Rows {
   get #readable(): Readable {
     const { nulls, formulation, csv = {}, path } = this.#source;
     const columns = this.#columns;
-    if (this.#binding.kind === 'table') return { kind: 'table', name: this.#binding.name, nulls, columns };
+    if (this.binding.kind === 'table') return { kind: 'table', name: this.binding.name, nulls, columns };
     if (formulation === 'csv') {
       const format = readAs('csv', formatOfPath(path));
       const delimiter = csv.delimiter ?? delimiterOf(format) ?? DEFAULT_DELIMITER;
-      return { kind: 'csv', path: this.#binding.path, delimiter, quote: quoteIn({ ...csv, delimiter }), nulls, columns };
+      return { kind: 'csv', path: this.binding.path, delimiter, quote: quoteIn({ ...csv, delimiter }), nulls, columns };
     }
     return {
       kind: 'json',
-      path: this.#binding.path,
+      path: this.binding.path,
       lines: this.#hasLines,
       steps: this.#steps,
       references: this.#json.references,

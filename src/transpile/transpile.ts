@@ -2,7 +2,7 @@
  * Mapping → SQL of another engine, for data that lies in a lake or outgrows a machine. The plan decides what is joined and which lines can repeat; the SQL
  * gives the lines of a run with the error policy `strict`, byte for byte, in no particular order.
  */
-import type { FileSource, LogicalTarget, Mapping } from '../mapping/model/model.ts';
+import type { FileSource, LogicalTarget, Mapping, Origin } from '../mapping/model/model.ts';
 import type { Column, Operator } from '../plan/algebra.ts';
 import type { MapPlan, Plan } from '../plan/plan.ts';
 import { planMapping } from '../plan/planning.ts';
@@ -29,10 +29,18 @@ export interface Transpiled {
   readonly refusals: readonly Refusal[];
   /** In their order: settings, functions, checks and views. */
   readonly preparation: readonly string[];
+  /** Those of them that read a source. */
+  readonly reads: ReadonlyMap<string, Reads>;
   /** Gives the column `line`: statements of N-Quads, each once. */
   readonly query: string;
   /** The same for each logical target. */
   readonly targets: readonly TargetQuery[];
+}
+
+/** What a statement reads. */
+export interface Reads {
+  readonly origin: Origin;
+  readonly binding: Binding;
 }
 
 export interface TargetQuery {
@@ -78,15 +86,16 @@ export function transpile(mapping: Mapping, to: DialectName, { base, labels, bin
     const rows = maker.rowsOf(operator);
     if (rows !== undefined) addQueries(map, rows, context, outputs);
   }
-  if (refusals.all.length > 0) return { dialect, refusals: refusals.all, preparation: [], query: '', targets: [] };
+  if (refusals.all.length > 0) return { dialect, refusals: refusals.all, preparation: [], reads: new Map(), query: '', targets: [] };
   const items = maker.statements;
-  const views = [...[...new Set(all.values())].flatMap((records) => records.statements), ...items];
+  const reads = new Map([...new Set(all.values())].flatMap((records) => records.statements.map((one) => [one, records] as const)));
   const [query = '', ...targets] = outputs.map(queryOf);
   const names = namesOf(plan.targets);
   return {
     dialect,
     refusals: [],
-    preparation: [...dialect.preamble, ...definitions.statements(dialect), ...views],
+    preparation: [...dialect.preamble, ...definitions.statements(dialect), ...reads.keys(), ...items],
+    reads,
     query,
     targets: targets.map((one, at) => ({ name: names[at] as string, query: one })),
   };

@@ -12,9 +12,10 @@ import { jobFiles } from '../../../src/transpile/job.ts';
 import type { Binding } from '../../../src/transpile/records.ts';
 import { refusalLine, throwRefusals } from '../../../src/transpile/refusals.ts';
 import { type Transpiled, transpile } from '../../../src/transpile/transpile.ts';
-import { type Command, commandOf, type Parsed, UsageError } from '../../command-line.ts';
+import { type Command, commandOf, UsageError } from '../../command-line.ts';
 import { EXIT } from '../../exit.ts';
 import { webAccess } from '../../options/inputs.ts';
+import { PLACE_OPTIONS, placesOf } from '../../options/places.ts';
 import { printData, printLine } from '../../terminal.ts';
 
 const COMPILE: Command = {
@@ -25,11 +26,7 @@ const COMPILE: Command = {
   options: {
     for: { value: 'ENGINE', choices: DIALECTS, summary: 'spark (4.0 or later) or duckdb' },
     output: { short: 'o', value: 'DIRECTORY', summary: 'where the files of the job go' },
-    source: {
-      value: 'NAME=PLACE',
-      multiple: true,
-      summary: 'where the engine finds the source that the mapping calls NAME: a path or URL such as s3a://…, or table:NAME',
-    },
+    ...PLACE_OPTIONS,
     check: { summary: 'write nothing, and print all reasons why the engine cannot do it' },
     base: { value: 'IRI', summary: `base of relative IRIs, default ${DEFAULT_BASE}` },
   },
@@ -59,19 +56,6 @@ export const compile = commandOf(COMPILE, async (parsed) => {
   printLine(`${files.map(({ name }) => name).join(', ')} are in ${output}`);
   return EXIT.done;
 });
-
-/** The name of a source → where the engine finds it. @throws UsageError */
-function placesOf(parsed: Parsed): ReadonlyMap<string, string> {
-  const places = new Map<string, string>();
-  for (const one of parsed.values('source')) {
-    const equals = one.indexOf('=');
-    const [name, place] = [one.slice(0, equals), one.slice(equals + 1)];
-    if (equals < 1 || place === '' || place === 'table:') throw new UsageError(`--source is '${one}', expected is NAME=PLACE`);
-    if (places.has(name)) throw new UsageError(`--source names '${name}' twice`);
-    places.set(name, place);
-  }
-  return places;
-}
 
 /**
  * @param urls of mappings
