@@ -29,26 +29,30 @@ export const printFault = (fault: Fault): void => printError(describeFault(fault
 const REWRITE_MS = 200;
 const CLEAR_LINE = '\r\u001b[K';
 
-export interface ProgressLine {
-  update(progress: Progress): void;
+export interface ProgressLine<T> {
+  update(progress: T): void;
   /** Removes the line; other output may follow. */
   clear(): void;
 }
 
+/** The progress of a run. */
+export const progressLine = (): ProgressLine<Progress> =>
+  rewrittenLine(({ records, quads, bytesRead }, seconds) => {
+    const megabytes = bytesRead / 1e6;
+    return `${count(records)} records, ${count(quads)} statements, ${count(Math.round(megabytes))} MB read, ${(megabytes / seconds).toFixed(1)} MB/s`;
+  });
+
 /** One line that is updated about five times a second; prints nothing if standard error is not a terminal. */
-export function progressLine(): ProgressLine {
+export function rewrittenLine<T>(textOf: (progress: T, seconds: number) => string): ProgressLine<T> {
   if (!process.stderr.isTTY) return { update: () => undefined, clear: () => undefined };
   const started = performance.now();
   let shown = Number.NEGATIVE_INFINITY;
   return {
-    update({ records, quads, bytesRead }) {
+    update(progress) {
       const now = performance.now();
       if (now - shown < REWRITE_MS) return;
       shown = now;
-      const megabytesPerSecond = bytesRead / 1e6 / ((now - started) / 1000);
-      process.stderr.write(
-        `${CLEAR_LINE}${count(records)} records, ${count(quads)} statements, ${count(Math.round(bytesRead / 1e6))} MB read, ${megabytesPerSecond.toFixed(1)} MB/s`,
-      );
+      process.stderr.write(`${CLEAR_LINE}${textOf(progress, (now - started) / 1000)}`);
     },
     clear() {
       if (shown > 0) process.stderr.write(CLEAR_LINE);

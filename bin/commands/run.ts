@@ -27,6 +27,7 @@ import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts'
 import { FUNCTION_OPTIONS, functionFilesOf } from '../options/functions.ts';
 import { INPUT_OPTIONS, inputOptionsOf, inputsOf, webAccess } from '../options/inputs.ts';
 import { formFor, openOutput, refuseOverwritingInputs, targetOf, whatIsLeft } from '../options/output.ts';
+import { PLACE_OPTIONS } from '../options/places.ts';
 import { declaredPrefixes } from '../options/prefixes.ts';
 import { graphHeaderOf, writeGraphFiles } from '../options/property-graph.ts';
 import { TargetFiles, WITH_PREFIXES } from '../options/targets.ts';
@@ -63,6 +64,17 @@ export const RUN: Command = {
       summary: 'also write the nodes and edges of the property graph as CSV, beside FILE: graph.nodes.csv, graph.edges.csv',
     },
     ...DATABASE_OPTIONS,
+    engine: {
+      value: 'ENGINE',
+      choices: ['spark'],
+      summary:
+        'have Apache Spark map: it writes a directory of N-Quads, which --output names as Spark does (s3a://…, hdfs://…, file:///…), and takes what quadmill compile --for spark takes',
+    },
+    connect: {
+      value: 'ADDRESS',
+      summary: 'with --engine: the server of Spark Connect, sc://HOST:PORT/;NAME=VALUE;…; default: the variable SPARK_REMOTE',
+    },
+    source: { ...PLACE_OPTIONS.source, summary: `with --engine: ${PLACE_OPTIONS.source.summary}` },
     base: { value: 'IRI', summary: 'base of relative IRIs, default http://example.com/base/' },
     'on-error': {
       value: 'POLICY',
@@ -140,6 +152,7 @@ Exit codes: 0 done, 1 the run failed, 2 the command line or the mapping is wrong
   quadmill run mapping.ttl -o graph.nq
   quadmill run mapping.ttl --limit 20 --watch
   quadmill run mapping.ttl --dataset ./people
+  quadmill run mapping.ttl --engine spark --connect sc://spark.example.com:15002 -o s3a://lake/graph
   quadmill run mapping.ttl -i export.txt --delimiter ';' --encoding windows-1252
   curl -s https://example.com/people.json.gz | quadmill run mapping.ttl -i -
   quadmill run mapping.ttl --input people.csv=https://example.com/people-2026.csv.gz --format turtle
@@ -148,6 +161,10 @@ Exit codes: 0 done, 1 the run failed, 2 the command line or the mapping is wrong
 
 export const run = commandOf(RUN, async (parsed) => {
   checkMappings(parsed.positionals);
+  if (parsed.has('engine'))
+    return (await import('./mappings/submit.ts')).submit(parsed, Object.keys(RUN.options), baseOf(parsed.value('base')));
+  for (const name of ['connect', 'source'])
+    if (parsed.has(name)) throw new UsageError(`--${name} is for a run on another engine: add --engine spark`);
   if (parsed.has('watch')) return startWatching(parsed);
   const request = { ...requestOf(parsed, parsed.positionals, databaseOf(parsed)), functions: await functionFilesOf(parsed) };
   // Checked early, while a usage error can still be reported.
