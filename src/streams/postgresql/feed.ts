@@ -254,10 +254,13 @@ class PostgresqlFeed implements ChangeFeed {
     for (const xid of this.#ended) if (isInSnapshot(xid, snapshot)) this.#ended.delete(xid);
   }
 
-  /** A table that was altered between the snapshot and its lock may be shown without rows. */
+  /** A table that was altered or truncated between the snapshot and its lock may be shown without rows. */
   async #assertUnaltered(names: readonly string[]): Promise<void> {
     const now = await this.#server.tables();
-    const altered = names.find((name) => now.get(name)?.shape !== this.#tables.get(name)?.shape);
+    const altered = names.find((name) => {
+      const [table, before] = [now.get(name), this.#tables.get(name)];
+      return table?.shape !== before?.shape || table?.file !== before?.file;
+    });
     if (altered === undefined) return;
     throw alteredFault((now.get(altered) as LogTable).table, 'a snapshot was begun', { input: this.name });
   }

@@ -19,6 +19,8 @@ export interface LogTable {
   readonly key: readonly string[] | undefined;
   /** See `Followed`. */
   readonly shape: string;
+  /** Another one, where all rows were removed or written again. */
+  readonly file: string;
   /** Why updates cannot be followed, with the statement that mends it. */
   readonly obstacle: { readonly message: string; readonly hint: string } | undefined;
 }
@@ -29,6 +31,7 @@ export interface LogTable {
  */
 const TABLES_SQL = `
 SELECT w.position::text, c.relkind::text AS kind, c.relreplident::text AS identity, c.relpersistence::text AS persistence,
+  c.relfilenode::text AS file,
   (SELECT pg_catalog.json_agg(pg_catalog.json_build_array(a.attnum, a.attname, a.atttypid::int8, a.atttypmod, a.attgenerated) ORDER BY a.attnum)
     FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped)::text AS columns,
   (SELECT pg_catalog.json_agg(a.attname ORDER BY k.position) FROM pg_catalog.pg_index i, pg_catalog.unnest(i.indkey) WITH ORDINALITY AS k(number, position),
@@ -73,6 +76,7 @@ function tableOf({ schema, name }: TableName, row: Row | undefined): LogTable {
     generated: attributes.filter(([, , , , generated]) => generated !== '').map(([, name]) => name),
     key,
     shape: shapeOf([attributes, key ?? null, leaves]),
+    file: row?.file ?? '',
     obstacle: obstacleOf(
       table,
       row,

@@ -256,6 +256,24 @@ suite(`PostgreSQL's log${missing === undefined ? '' : ` (skipped: ${missing})`}`
     await writer.end();
   });
 
+  soakTest('a table that is truncated while a snapshot waits for its lock is read again', async () => {
+    const options = await load('CREATE TABLE bag (x int); ALTER TABLE bag REPLICA IDENTITY FULL; INSERT INTO bag VALUES (1), (2)');
+    const writer = await server.connect();
+    await withFeed(options, async (feed) => {
+      const fold = new Fold();
+      await readToEnd(feed, fold);
+      await admin.query('ALTER TABLE bag ADD COLUMN y int');
+      await writer.query(`SET search_path = ${schema}; BEGIN; DELETE FROM bag WHERE x = 1; TRUNCATE bag; INSERT INTO bag VALUES (3)`);
+      const reading = faultOf(readToEnd(feed, fold));
+      await sleep(1_000);
+      await writer.query('COMMIT');
+      expect(await reading).toMatchObject({ code: 'database/busy', message: expect.stringMatching(/bag was altered/) });
+      await readToEnd(feed, fold);
+      await expectSame(fold, ['bag']);
+    });
+    await writer.end();
+  });
+
   soakTest('a snapshot that was cut off begins again', async () => {
     const options = await load('CREATE TABLE a (id int PRIMARY KEY); INSERT INTO a SELECT generate_series(1, 10000)');
     const fold = new Fold();
