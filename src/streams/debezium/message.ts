@@ -53,8 +53,6 @@ export interface Change {
   readonly snapshot: SnapshotRow | undefined;
   /** A change that was made while the connector followed the database, which is after a snapshot. */
   readonly isStreamed: boolean;
-  /** A flattened row that does not say whether it was deleted: deletes are tombstones then. */
-  readonly isBare: boolean;
   /** A row without its envelope: such a topic has no truncates, and no ends of snapshots. */
   readonly isFlat: boolean;
   readonly connector: Connector;
@@ -153,7 +151,6 @@ function readEnvelope(
     changedAt: Number(scalar(source, 'ts_ms') ?? message.timestamp),
     snapshot: snapshotOf(source),
     isStreamed: op !== 'r',
-    isBare: false,
     isFlat: false,
     connector,
     columns: rows === undefined ? undefined : { schema: rows, connector },
@@ -313,7 +310,6 @@ function withoutEnvelope(
     // Its markers are not in a flattened row, or `source.snapshot` is.
     snapshot: added.snapshot === undefined ? undefined : snapshotOf(added),
     isStreamed: op !== undefined && op !== 'r',
-    isBare: added.deleted === undefined && op === undefined,
     isFlat: true,
     connector,
     columns: rows === undefined ? undefined : { schema: rows, connector },

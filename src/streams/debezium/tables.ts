@@ -1,4 +1,4 @@
-/** What is kept of each table between messages: its columns, the snapshot that is being read, and how its deletes are announced. */
+/** What is kept of each table between messages: its columns, the snapshot that is being read, and the tombstones that are awaited. */
 import type { ChangeEvent, FeedColumn } from '../events.ts';
 import type { Change, Decoded } from './message.ts';
 import type { Schema } from './schema.ts';
@@ -8,11 +8,12 @@ import { type Connector, columnOf } from './values.ts';
 interface KeptState {
   /** The last snapshot, and whether more of its rows are expected. */
   snapshot?: { readonly id: string; readonly isOpen: boolean };
-  /** Whether deletes are tombstones alone; undefined: no message has been seen yet. */
-  isBare?: boolean;
+  /** By partition: the key that its last message has deleted. A tombstone follows. */
+  deleted?: Record<number, string>;
 }
 
 interface TableState extends KeptState {
+  deleted: Record<number, string>;
   columns: string | undefined;
   schema: Schema | undefined;
 }
@@ -33,7 +34,11 @@ export class TableStates {
       readonly servers: string[];
       readonly finished?: string;
     };
-    for (const [table, state] of Object.entries(tables)) Object.assign(this.#of(table), state);
+    for (const [table, { snapshot, deleted }] of Object.entries(tables)) {
+      const state = this.#of(table);
+      if (snapshot !== undefined) state.snapshot = snapshot;
+      state.deleted = deleted ?? {};
+    }
     this.#servers = servers;
     this.#finished = finished;
   }
@@ -41,19 +46,21 @@ export class TableStates {
   /** As text; undefined: nothing is known of any table. */
   get kept(): string | undefined {
     if (this.#states.size === 0) return undefined;
-    const states = [...this.#states].map(([table, { snapshot, isBare }]): [string, KeptState] => [
+    const states = [...this.#states].map(([table, { snapshot, deleted }]): [string, KeptState] => [
       table,
-      { ...(snapshot === undefined ? {} : { snapshot }), ...(isBare === undefined ? {} : { isBare }) },
+      { ...(snapshot === undefined ? {} : { snapshot }), ...(Object.keys(deleted).length === 0 ? {} : { deleted }) },
     ]);
     return JSON.stringify({ tables: Object.fromEntries(states), servers: this.#servers, finished: this.#finished });
   }
 
   /** The events of a message. */
-  eventsOf(table: string, decoded: Decoded): readonly ChangeEvent[] {
-    if (decoded.kind === 'tombstone') return this.#ofTombstone(table, decoded.key);
+  eventsOf(table: string, decoded: Decoded, partition = 0): readonly ChangeEvent[] {
+    if (decoded.kind === 'tombstone') return this.#ofTombstone(table, decoded.key, partition);
     if (decoded.kind !== 'change') return [];
     const state = this.#of(table);
-    state.isBare = decoded.isBare;
+    const { kind, key } = { key: undefined, ...decoded.event };
+    if (kind === 'delete' && key !== undefined) state.deleted[partition] = key;
+    else delete state.deleted[partition];
     const events: ChangeEvent[] = [];
     if (decoded.snapshot !== undefined && (decoded.snapshot.id !== state.snapshot?.id || isAgain(decoded, state))) {
       state.snapshot = { id: decoded.snapshot.id, isOpen: true };
@@ -91,18 +98,23 @@ export class TableStates {
   }
 
   /**
-   * Claim: a tombstone need not be made an event where deletes have separate messages. Proof: Debezium writes it after such a message,
-   * with the same key. Where the form of deletes is not known, no message of the topic has been read, and no row is there.
+   * Where deletes have separate messages, Debezium writes a tombstone behind each of them. It says nothing more then, and has no position. Compaction
+   * removes the message of the delete and leaves the tombstone for a time: then it is the delete.
    */
-  #ofTombstone(table: string, key: string | undefined): readonly ChangeEvent[] {
-    if (key === undefined || this.#of(table).isBare !== true) return [];
+  #ofTombstone(table: string, key: string | undefined, partition: number): readonly ChangeEvent[] {
+    if (key === undefined || this.#of(table).deleted[partition] === key) return [];
     return [{ kind: 'delete', table, key, position: undefined }];
+  }
+
+  /** Their topics are read from the beginning. */
+  forget(tables: readonly string[]): void {
+    for (const table of tables) this.#states.delete(table);
   }
 
   #of(table: string): TableState {
     const found = this.#states.get(table);
     if (found !== undefined) return found;
-    const state: TableState = { columns: undefined, schema: undefined };
+    const state: TableState = { deleted: {}, columns: undefined, schema: undefined };
     this.#states.set(table, state);
     return state;
   }
