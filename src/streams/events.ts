@@ -80,6 +80,11 @@ export type ChangeEvent =
   | (OfTable & { readonly kind: 'truncate'; readonly position: string | undefined })
   /** A snapshot of the table begins, or ends: rows that it did not have, and that no event has made since it began, have gone. */
   | (OfTable & { readonly kind: 'snapshot'; readonly state: 'begin' | 'end' })
+  /**
+   * The feed tells the changes of the table from the first one that it has, up to `end`. Their positions are compared with those of the replay alone, and rows
+   * that it has not told have gone at its end.
+   */
+  | (OfTable & { readonly kind: 'replay'; readonly state: 'begin' | 'end' })
   /** The columns of the rows that follow, as a schema says. */
   | (OfTable & { readonly kind: 'columns'; readonly columns: readonly FeedColumn[] })
   /** What follows, up to `commit`, belongs together. */

@@ -1,5 +1,5 @@
 /** What the brokers say of topics, and what their errors mean. */
-import type { Admin } from 'kafkajs';
+import type { Admin, ConfigResourceTypes } from 'kafkajs';
 import { within } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
 import type { Client } from '../../kafka/client.ts';
@@ -14,6 +14,11 @@ export interface Offsets {
   readonly low: bigint;
   /** Behind the last one. */
   readonly high: bigint;
+}
+
+interface Configurations {
+  readonly found: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  readonly refused: readonly string[];
 }
 
 export class Brokers {
@@ -46,6 +51,37 @@ export class Brokers {
   async offsetsAt(topic: string, milliseconds: number): Promise<ReadonlyMap<number, bigint>> {
     const found = await this.#ask((admin) => admin.fetchTopicOffsetsByTimestamp(topic, milliseconds));
     return new Map(found.map(({ partition, offset }) => [partition, BigInt(offset)]));
+  }
+
+  /**
+   * Values of the configuration of topics, by topic and name.
+   *
+   * @returns `refused`: topics whose configuration the login may not read
+   * @throws Fault — as `fault`
+   */
+  async configurations(topics: readonly string[], names: readonly string[]): Promise<Configurations> {
+    if (topics.length === 0) return { found: new Map(), refused: [] };
+    const resources = topics.map((name) => ({ type: TOPIC_RESOURCE, name, configNames: [...names] }));
+    try {
+      const { resources: found } = await this.#ask((admin) => admin.describeConfigs({ resources, includeSynonyms: false }));
+      const valuesOf = ({ configEntries }: (typeof found)[number]) =>
+        new Map(configEntries.map(({ configName, configValue }) => [configName, configValue] as const));
+      return { found: new Map(found.map((one) => [one.resourceName, valuesOf(one)])), refused: [] };
+    } catch (error) {
+      const fault = Fault.of(error);
+      if (fault.code !== 'source/refused' && rootOf(fault.cause).name !== 'KafkaJSServerDoesNotSupportApiKey') throw error;
+      const [first, ...others] = topics as [string, ...string[]];
+      if (others.length === 0) return { found: new Map(), refused: [first] };
+      // One topic that is refused is the answer for all.
+      const found = new Map<string, ReadonlyMap<string, string>>();
+      const refused: string[] = [];
+      for (const topic of topics) {
+        const one = await this.configurations([topic], names);
+        for (const [name, values] of one.found) found.set(name, values);
+        refused.push(...one.refused);
+      }
+      return { found, refused };
+    }
   }
 
   /** @returns false: it has a member. @throws Fault — as `fault`; where it has a member and `isLast` */
@@ -110,6 +146,7 @@ export class Brokers {
 }
 
 /** Codes of the protocol. */
+const TOPIC_RESOURCE: ConfigResourceTypes.TOPIC = 2;
 const NON_EMPTY_GROUP = 68;
 const GROUP_ID_NOT_FOUND = 69;
 

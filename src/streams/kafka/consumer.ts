@@ -8,6 +8,7 @@ import { Fault } from '../../core/fault.ts';
 import { CLOSE_MS, type Client, RETRY } from '../../kafka/client.ts';
 import type { KafkaMessage } from '../debezium/message.ts';
 import type { Brokers } from './brokers.ts';
+import { type Compaction, DeletionsMissing } from './compaction.ts';
 import type { TopicMerge } from './merge.ts';
 import type { PartitionQueue } from './partition.ts';
 
@@ -30,6 +31,7 @@ export interface ConsumerOptions {
   readonly groupId: string;
   readonly topics: readonly string[];
   readonly merge: TopicMerge;
+  readonly compaction: Compaction;
   /** Called when messages have come, or the consumer has failed. */
   readonly wake: () => void;
 }
@@ -42,12 +44,26 @@ interface Passed {
   readonly highWatermark: string;
 }
 
+/** As the library gives it, beyond its types: `rawMessages` has markers and messages of transactions that were given up. */
+type FetchedBatch = Batch & { readonly fetchedOffset: unknown; readonly rawMessages: readonly { readonly offset: string }[] };
+
+/** Whether an offset is not there, from `next` to the last one. */
+function isMissingOne(messages: FetchedBatch['rawMessages'], next: bigint): boolean {
+  let expected = next;
+  for (const { offset } of messages) {
+    const one = BigInt(offset);
+    if (one > expected) return true;
+    if (one === expected) expected++;
+  }
+  return false;
+}
+
 export class TopicConsumer {
   readonly #options: ConsumerOptions;
   readonly #consumer: Consumer;
   readonly #paused = new Set<PartitionQueue>();
   readonly #limit: number;
-  #failure: Fault | undefined;
+  #failure: Fault | DeletionsMissing | undefined;
   #isClosed = false;
   #sharedTimer: NodeJS.Timeout | undefined;
 
@@ -75,7 +91,7 @@ export class TopicConsumer {
     });
   }
 
-  get failure(): Fault | undefined {
+  get failure(): Fault | DeletionsMissing | undefined {
     return this.#failure;
   }
 
@@ -134,14 +150,18 @@ export class TopicConsumer {
   }
 
   async #add({ batch, pause }: EachBatchPayload): Promise<void> {
-    const { merge, wake } = this.#options;
+    const { merge, wake, compaction } = this.#options;
     const { topic, partition } = batch;
     // A partition that was added to a topic begins at its first message.
     const queue = merge.queue(topic, partition) ?? merge.addQueue(topic, partition, BigInt(batch.firstOffset() ?? 0), false);
     // Another offset than the one that was asked for: the brokers did not have it.
-    const { fetchedOffset } = batch as Batch & { readonly fetchedOffset: unknown };
+    const { fetchedOffset, rawMessages } = batch as FetchedBatch;
     if (BigInt(String(fetchedOffset)) !== queue.from) {
       await this.#reposition(queue);
+      return;
+    }
+    if (isMissingOne(rawMessages, queue.next) && compaction.isLate(topic)) {
+      this.#fail(new DeletionsMissing(queue));
       return;
     }
     const isSame = queue.add(
@@ -164,6 +184,12 @@ export class TopicConsumer {
   #pass({ topic, partition, firstOffset, lastOffset, highWatermark }: Passed): void {
     const queue = this.#options.merge.queue(topic, partition);
     if (queue === undefined) return;
+    // Markers alone, or a batch that has lost its messages from the offset on. What is between several markers is not known.
+    const isWhole = BigInt(lastOffset) < queue.next || (firstOffset === lastOffset && BigInt(lastOffset) === queue.next);
+    if (!isWhole && this.#options.compaction.isLate(topic)) {
+      this.#fail(new DeletionsMissing(queue));
+      return;
+    }
     if (firstOffset !== null && BigInt(firstOffset) > queue.from) void this.#check(queue, queue.next);
     queue.add([], BigInt(lastOffset) + 1n, BigInt(highWatermark));
     this.#options.wake();
@@ -191,7 +217,7 @@ export class TopicConsumer {
 
   #fail(error: unknown): void {
     if (this.#isClosed) return;
-    this.#failure ??= this.#options.brokers.fault(error);
+    this.#failure ??= error instanceof DeletionsMissing ? error : this.#options.brokers.fault(error);
     this.#options.wake();
   }
 }

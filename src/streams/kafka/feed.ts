@@ -10,8 +10,10 @@ import { PayloadReader } from '../debezium/payload.ts';
 import type { ChangeBatch, ChangeFeed, FeedLag, FeedPosition } from '../events.ts';
 import type { MessageReader } from '../topics/messages.ts';
 import { Brokers, type Offsets } from './brokers.ts';
+import { Compaction, DeletionsMissing } from './compaction.ts';
 import { assertKept, commitAlone, TopicConsumer } from './consumer.ts';
 import { READ_AT, TopicMerge } from './merge.ts';
+import { Replay } from './replay.ts';
 
 export interface KafkaFeedOptions {
   /** `host:port`. */
@@ -44,6 +46,8 @@ const COMMIT_MS = 10_000;
 const MEMBER_MS = 10_000;
 /** How long a consumer that fails is replaced, until the feed is lost. */
 const LOST_MS = 120_000;
+/** How often topics are read from their beginning in vain, one time after the other. */
+const MOST_REPLAYS = 3;
 
 /**
  * @throws Fault config/invalid — the address of the registry is no URL
@@ -85,6 +89,7 @@ class KafkaFeed implements ChangeFeed {
   readonly #client: Client;
   readonly #brokers: Brokers;
   readonly #registry: SchemaRegistry | undefined;
+  readonly #compaction: Compaction;
   /** By topic. */
   readonly #tables: ReadonlyMap<string, readonly string[]>;
   #consumer: TopicConsumer | undefined;
@@ -99,6 +104,7 @@ class KafkaFeed implements ChangeFeed {
     this.#client = client;
     this.#brokers = brokers;
     this.#registry = registry;
+    this.#compaction = new Compaction(brokers, (text) => options.warn?.(text));
     const tables = new Map<string, string[]>();
     for (const [table, topic] of options.topics) tables.set(topic, [...(tables.get(topic) ?? []), table]);
     this.#tables = tables;
@@ -129,18 +135,27 @@ class KafkaFeed implements ChangeFeed {
 
   async *batches(from: FeedPosition | undefined, signal: AbortSignal): AsyncGenerator<ChangeBatch> {
     let position = from;
+    let replays = 0;
     for (;;) {
       const topics = await this.#existing();
-      const session = new Session(this.#mergeOf(topics, position), topics);
+      const replay = Replay.in(position, topics, this.#replacedBy);
+      const begun = position && (replay?.begun(position) ?? position);
+      const session = new Session(this.#mergeOf(topics, begun, replay), topics);
       try {
-        await this.#queues(session, position);
+        await this.#queues(session, begun, replay);
         const missing = [...this.#tables.keys()].filter((topic) => !topics.includes(topic));
         if (missing.length > 0)
           this.#warnings.push(`The topics ${missing.join(', ')} are not there: their tables are empty, until Debezium makes the topics`);
         for await (const batch of this.#read(session, signal)) {
           position = batch.position;
+          if (!Replay.isIn(position)) replays = 0;
           yield batch;
         }
+      } catch (error) {
+        if (!(error instanceof DeletionsMissing)) throw error;
+        if (++replays > MOST_REPLAYS) throw error.toFault(this.name);
+        this.#options.warn?.(this.#compaction.replayed(error.topic));
+        position = Replay.of(error.topic, position, topics, this.#replacedBy);
       } finally {
         await this.#closeConsumer();
       }
@@ -160,6 +175,7 @@ class KafkaFeed implements ChangeFeed {
           this.#consumer = await orAborted(this.#start(session), signal);
           startedAt = Date.now();
         }
+        const hasEnded = await this.#compaction.look((topic, partition) => session.merge.queue(topic, partition));
         const batch = await session.merge.take(signal).catch((error: unknown) => {
           throw new RegistryFault(error);
         });
@@ -172,7 +188,7 @@ class KafkaFeed implements ChangeFeed {
         }
         const { failure } = this.#consumer;
         if (failure !== undefined) throw failure;
-        if (this.#isCleared(session)) yield { events: [], position: session.merge.position, bytes: 0, changedAt: undefined };
+        if (this.#isCleared(session) || hasEnded) yield { events: [], position: session.merge.position, bytes: 0, changedAt: undefined };
         await session.wait(LOOK_MS, signal);
         if (Date.now() - lookedAt < MISSING_MS || !this.#mayHaveMore(session)) continue;
         lookedAt = Date.now();
@@ -181,6 +197,7 @@ class KafkaFeed implements ChangeFeed {
         signal.throwIfAborted();
         // The follower says so, and asks again; a consumer is replaced here, as brokers come and go.
         if (error instanceof RegistryFault) throw error.cause;
+        if (error instanceof DeletionsMissing) throw error;
         const fault = Fault.of(error);
         // A consumer that has run for that long has nothing to do with a failure before.
         if (failingSince === undefined || Date.now() - startedAt > LOST_MS) failingSince = Date.now();
@@ -201,10 +218,12 @@ class KafkaFeed implements ChangeFeed {
   }
 
   async end(from: FeedPosition | undefined): Promise<(position: FeedPosition) => boolean> {
-    const ends = await this.#brokers.offsets(await this.#existing());
-    for (const one of ends) assertKept(this.name, one, nextOf(from, one));
-    this.#suspects ??= await this.#suspected(from, ends);
-    return (position) => this.#suspects?.size === 0 && ends.every((end) => readUpTo(position, end) >= end.high);
+    const topics = await this.#existing();
+    const ends = await this.#brokers.offsets(topics);
+    const begun = from && (Replay.in(from, topics, this.#replacedBy)?.begun(from) ?? from);
+    for (const one of ends) assertKept(this.name, one, nextOf(begun, one));
+    this.#suspects ??= await this.#suspected(begun, ends);
+    return (position) => !Replay.isIn(position) && this.#suspects?.size === 0 && ends.every((end) => readUpTo(position, end) >= end.high);
   }
 
   /**
@@ -238,6 +257,7 @@ class KafkaFeed implements ChangeFeed {
 
   async confirm(position: FeedPosition): Promise<void> {
     const offsets = Object.entries(position).flatMap(([name, offset]) => {
+      if (name.startsWith(':')) return [];
       const [topic, partition] = [name.slice(0, name.lastIndexOf('-')), Number(name.slice(name.lastIndexOf('-') + 1))];
       return this.#isRead(topic) ? [{ topic, partition, offset }] : [];
     });
@@ -269,7 +289,13 @@ class KafkaFeed implements ChangeFeed {
     return this.#tables.has(topic) || topic === transactionTopic || messages.some((reader) => matchesTopic(reader.topic, topic));
   }
 
-  #mergeOf(topics: readonly string[], kept: FeedPosition | undefined): TopicMerge {
+  /** The tables in which a message of a topic replaces what its key had. */
+  readonly #replacedBy = (topic: string): readonly string[] => {
+    const readers = this.#options.messages?.filter((reader) => reader.replaces && matchesTopic(reader.topic, topic)) ?? [];
+    return [...(this.#tables.get(topic) ?? []), ...readers.map(({ table }) => table)];
+  };
+
+  #mergeOf(topics: readonly string[], kept: FeedPosition | undefined, replay: Replay | undefined): TopicMerge {
     const { transactionTopic, messages = [] } = this.#options;
     return new TopicMerge({
       tables: this.#tables,
@@ -277,13 +303,27 @@ class KafkaFeed implements ChangeFeed {
       transactionTopic: transactionTopic !== undefined && topics.includes(transactionTopic) ? transactionTopic : undefined,
       reader: new PayloadReader(this.#registry),
       kept,
+      replay,
+      more: () => this.#compaction.kept,
       now: Date.now,
     });
   }
 
   /** @throws Fault source/refused — a message that is to be read next has been removed */
-  async #queues({ merge, topics }: Session, position: FeedPosition | undefined): Promise<void> {
-    for (const one of await this.#brokers.offsets(topics)) {
+  async #queues({ merge, topics }: Session, position: FeedPosition | undefined, replay: Replay | undefined): Promise<void> {
+    const at = Date.now();
+    const ends = await this.#brokers.offsets(topics);
+    const data = topics.filter((topic) => topic !== this.#options.transactionTopic);
+    const isReplaced = (topic: string): boolean => this.#replacedBy(topic).length > 0;
+    await this.#compaction.begin(
+      data.filter(isReplaced),
+      data.filter((topic) => !isReplaced(topic)),
+      position,
+      ends,
+      at,
+    );
+    replay?.until(ends);
+    for (const one of ends) {
       const next = nextOf(position, one);
       assertKept(this.name, one, next);
       merge.addQueue(one.topic, one.partition, next, next >= one.high);
@@ -292,7 +332,15 @@ class KafkaFeed implements ChangeFeed {
 
   async #start({ merge, topics, wake }: Session): Promise<TopicConsumer> {
     const { groupId } = this.#options;
-    const consumer = new TopicConsumer({ client: this.#client, brokers: this.#brokers, groupId, topics, merge, wake });
+    const consumer = new TopicConsumer({
+      client: this.#client,
+      brokers: this.#brokers,
+      groupId,
+      topics,
+      merge,
+      compaction: this.#compaction,
+      wake,
+    });
     this.#consumer = consumer;
     await consumer.start();
     return consumer;

@@ -16,6 +16,7 @@ import { Undecodable } from '../debezium/values.ts';
 import type { ChangeBatch, ChangeEvent, FeedPosition, RejectedMessage } from '../events.ts';
 import type { MessageReader } from '../topics/messages.ts';
 import { bytesOf, type Mark, PartitionQueue, type Waiting } from './partition.ts';
+import type { Replay } from './replay.ts';
 
 /** How long a transaction waits for its END or its rows, and rows for their BEGIN. */
 const LIMIT_MS = 10_000;
@@ -66,6 +67,10 @@ export interface MergeOptions {
   readonly reader: PayloadReader;
   /** What was kept with the position from which messages are read. */
   readonly kept: FeedPosition | undefined;
+  /** What is read from its beginning again. */
+  readonly replay?: Replay | undefined;
+  /** What is kept with the position beside it. */
+  readonly more?: () => FeedPosition;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -85,10 +90,13 @@ export class TopicMerge {
   readonly #marks: Readonly<Record<string, Mark>>;
   #readAt: number;
   #restored: KeptTransaction | undefined;
+  #replay: Replay | undefined;
 
   constructor(options: MergeOptions) {
     this.#options = options;
     this.#states = new TableStates(options.kept?.[TABLES]);
+    this.#replay = options.replay;
+    this.#states.forget(options.replay?.tables ?? []);
     this.#marks = JSON.parse(options.kept?.[MARKS] ?? '{}');
     this.#readAt = Number(options.kept?.[READ_AT] ?? 0);
     const kept = options.kept?.[TRANSACTION];
@@ -132,6 +140,8 @@ export class TopicMerge {
       ...(this.#readAt === 0 ? {} : { [MARKS]: JSON.stringify(marks), [READ_AT]: String(this.#readAt) }),
       ...(kept === undefined ? {} : { [TABLES]: kept }),
       ...(transaction === undefined ? {} : { [TRANSACTION]: transaction }),
+      ...this.#replay?.kept,
+      ...this.#options.more?.(),
     };
   }
 
@@ -158,6 +168,7 @@ export class TopicMerge {
   async take(signal: AbortSignal): Promise<ChangeBatch | undefined> {
     const before = JSON.stringify(this.position);
     const batch = new Batch();
+    batch.events.push(...(this.#replay?.begin() ?? []));
     try {
       while (!batch.isFull && (await this.#step(batch, signal))) signal.throwIfAborted();
     } catch (error) {
@@ -166,6 +177,10 @@ export class TopicMerge {
     }
     const isIdle = this.#data().every((queue) => queue.head === undefined && queue.isDrained);
     if (isIdle) batch.events.push(...this.#states.ends());
+    if (this.#replay?.isOver((topic, partition) => this.queue(topic, partition)) === true) {
+      batch.events.push(...this.#replay.end());
+      this.#replay = undefined;
+    }
     const { position } = this;
     if (batch.isEmpty && JSON.stringify(position) === before) return undefined;
     const { events, rejected, warnings, bytes, changedAt } = batch;
@@ -231,7 +246,8 @@ export class TopicMerge {
    */
   #mayTake(head: Waiting): boolean {
     const transaction = transactionOf(head);
-    if (transaction === undefined || this.#options.transactionTopic === undefined) return true;
+    if (transaction === undefined || this.#options.transactionTopic === undefined || this.#replay?.has(head.message.topic) === true)
+      return true;
     if (transaction.id === this.#open?.id || this.#closed.has(transaction.id)) return true;
     const newest = this.#open?.order ?? this.#last;
     const { after } = transaction;
@@ -251,7 +267,8 @@ export class TopicMerge {
       this.#tellLosses(decoded, queue.topic, batch);
       if (decoded.collection !== undefined) this.#topics.set(decoded.collection, queue.topic);
     }
-    for (const table of this.#options.tables.get(queue.topic) ?? []) batch.events.push(...this.#states.eventsOf(table, decoded));
+    for (const table of this.#options.tables.get(queue.topic) ?? [])
+      batch.events.push(...this.#states.eventsOf(table, decoded, queue.partition));
     for (const reader of this.#options.messages?.get(queue.topic) ?? []) this.#read(reader, message, batch);
   }
 
@@ -283,8 +300,10 @@ export class TopicMerge {
   /** Rows of a table are numbered in a transaction. One that comes a second time has a number that its partition had already. */
   #count(queue: PartitionQueue, { order }: RowTransaction, message: KafkaMessage, batch: Batch): void {
     const open = this.#open as Open;
-    if (!open.isTold) batch.events.push({ kind: 'begin', transaction: open.id });
-    open.isTold = true;
+    if (!open.isTold && this.#replay === undefined) {
+      batch.events.push({ kind: 'begin', transaction: open.id });
+      open.isTold = true;
+    }
     this.#touch(open, message);
     if (order !== undefined && order <= queue.lastOrder) return;
     queue.lastOrder = order ?? 0;

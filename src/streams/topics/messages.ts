@@ -14,6 +14,8 @@ import type { TopicReading } from './readings.ts';
 
 /** Reads the messages of one topic, or of those that match a pattern. */
 export interface MessageReader extends Pick<TopicReading, 'table' | 'topic'> {
+  /** Whether a message replaces what its key had. Else each one stays. */
+  readonly replaces: boolean;
   /**
    * @param payloads which has prepared key and value
    * @returns undefined: the message changes nothing
@@ -29,14 +31,15 @@ export async function openMessageReader(reading: TopicReading, options: ReadOpti
   const isText = request.content === 'text';
   const texts = isText ? undefined : await openTexts(formulation, options);
   const records = texts === undefined ? [] : iterators.map((iterator) => texts.records(iterator));
+  const isUpsert = request.changes === 'upsert';
   const textOf = decoderOf(encoding ?? 'utf-8');
   return {
     table,
     topic,
+    replaces: isUpsert,
     read(message, payloads) {
       const { key: keyBytes, value: valueBytes, partition, offset, timestamp } = message;
       const key = keyBytes === null ? null : part('key', () => keyTextOf(keyBytes, payloads));
-      const isUpsert = request.changes === 'upsert';
       if (isUpsert && key === null)
         throw new Undecodable(
           'It has no key, and qms:Upsert keeps the newest value of each key',

@@ -66,8 +66,14 @@ export async function missingKafka(): Promise<string | undefined> {
   return openssl === undefined ? 'there is no openssl on the PATH' : missingJars(ARTIFACTS);
 }
 
+export interface KafkaOptions {
+  readonly secured?: boolean;
+  /** Of the broker, beside those that it has here. */
+  readonly settings?: Readonly<Record<string, string | number>>;
+}
+
 /** A fresh broker without topics; it makes none by itself. */
-export async function startKafka(options: { readonly secured?: boolean } = {}): Promise<KafkaServer | { readonly skip: string }> {
+export async function startKafka(options: KafkaOptions = {}): Promise<KafkaServer | { readonly skip: string }> {
   const missing = await missingKafka();
   if (missing !== undefined) return { skip: missing };
   const java = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', join(await findJars(ARTIFACTS), '*')];
@@ -80,7 +86,7 @@ export async function startKafka(options: { readonly secured?: boolean } = {}): 
       await makeCertificates(directory);
     }
     const properties = join(directory, 'server.properties');
-    const settings = { ...common(ports, directory), ...(options.secured === true ? secured(ports, directory) : {}) };
+    const settings = { ...common(ports, directory), ...(options.secured === true ? secured(ports, directory) : {}), ...options.settings };
     const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
     await writeFile(properties, lines.join(''));
     const { username, password } = KAFKA_USERS.scram;

@@ -77,6 +77,19 @@ export class Changes {
         this.#of.sweep(name, table, { ...table, isInSnapshot: false, least: table.generation, hasOld: true });
         return true;
       }
+      case 'replay': {
+        if (event.state === 'begin') {
+          const generation = table.generation + 1;
+          const more = { isInSnapshot: false, floor: undefined, last: undefined };
+          this.#of.saveTable(name, { ...table, ...more, generation, replayedFrom: generation });
+          return false;
+        }
+        const { replayedFrom } = table;
+        if (replayedFrom === undefined) return false;
+        const least = Math.max(table.least, replayedFrom);
+        this.#of.sweep(name, table, { ...table, least, replayedFrom: undefined, hasOld: true });
+        return true;
+      }
       case 'row':
       case 'delete':
         return event.key === undefined ? this.#ofBag(event, table, reject) : this.#ofKey(event, event.key, table, reject);
@@ -90,7 +103,9 @@ export class Changes {
     const found = bytes === undefined ? undefined : headOf(bytes);
     const known = found === undefined || found.kind === 'bag' || isOld(found, table) ? undefined : found;
     const isSnapshot = event.kind === 'row' && event.isSnapshot === true;
-    if (!isSnapshot && (isNotNewer(position, known?.position) || isNotNewer(position, table.floor))) return false;
+    // What the key had before a replay is not compared.
+    const told = known !== undefined && known.generation >= (table.replayedFrom ?? 0) ? known.position : undefined;
+    if (!isSnapshot && (isNotNewer(position, told) || isNotNewer(position, table.floor))) return false;
     const live = known?.kind === 'row' ? bytes : undefined;
     const before = live && contentOf(live, known as PackedRow);
     if (event.kind === 'delete') {
@@ -100,7 +115,8 @@ export class Changes {
         this.#writer.row('moved', table.generation, 0, position, before);
         this.#put(table, key, bytes === undefined);
       } else if (position === undefined) {
-        if (bytes !== undefined) this.#remove(table, key);
+        // A row that has gone at a position stays so.
+        if (bytes !== undefined && (live !== undefined || known === undefined)) this.#remove(table, key);
       } else {
         // What is deleted stays so when an older event comes a second time.
         this.#writer.row('deleted', table.generation, 0, position);

@@ -50,6 +50,8 @@ export interface KeptTable {
   /** The newest change of a table without a key. */
   readonly last?: string | undefined;
   readonly isInSnapshot: boolean;
+  /** Within a replay: the generation with which it began. */
+  readonly replayedFrom?: number | undefined;
   /** The mapping did not read it for a time: nothing is kept, until its first event. */
   readonly isForgotten?: boolean | undefined;
   /** Whether rows of older generations are to be removed. */

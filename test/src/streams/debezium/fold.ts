@@ -6,6 +6,8 @@ interface Kept {
   /** undefined: the row has gone. */
   readonly row: Row | undefined;
   readonly seen: boolean;
+  /** Whether it was told before the replay that is open. */
+  readonly isOld?: true;
 }
 
 export class FoldedTables {
@@ -36,6 +38,12 @@ export class FoldedTables {
         if (event.state === 'begin') for (const [key, kept] of rows) rows.set(key, { ...kept, seen: false });
         else for (const [key, kept] of rows) if (!kept.seen) rows.delete(key);
         if (event.state === 'begin') this.#bags.delete(event.table);
+        return;
+      }
+      case 'replay': {
+        const rows = this.#of(event.table);
+        if (event.state === 'begin') for (const [key, kept] of rows) rows.set(key, { ...kept, position: undefined, isOld: true });
+        else for (const [key, kept] of rows) if (kept.isOld === true) rows.delete(key);
         return;
       }
       default:

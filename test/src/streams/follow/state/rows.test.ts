@@ -139,6 +139,58 @@ describe('kept rows', () => {
     expect(rows.table('t')?.hasOld).toBe(false);
   });
 
+  test('a replay removes what it does not tell, also if it is begun a second time, and takes positions as those of a first reading', async () => {
+    apply(put('[1]', '5', { a: 'x' }), put('[2]', '6', { a: 'x' }), put('[3]', '7', { a: 'x' }), drop('[4]', '8'));
+    const replay = (state: 'begin' | 'end'): ChangeEvent => ({ kind: 'replay', table: 't', state });
+    apply(replay('begin'), put('[3]', '7', { a: 'x' }));
+    await reopen();
+    apply(
+      replay('begin'),
+      put('[1]', '4', { a: 'older' }),
+      put('[1]', '5', { a: 'y' }),
+      put('[1]', '4', { a: 'older' }),
+      drop('[5]', undefined),
+    );
+    expect(await kept()).toHaveLength(3);
+    apply(replay('end'));
+    expect(await kept()).toEqual([{ a: 'y' }]);
+    apply(put('[2]', '6', { a: 'z' }), put('[1]', '5', { a: 'z' }), replay('end'));
+    expect(await kept()).toEqual([{ a: 'y' }, { a: 'z' }]);
+    await rows.removeOld();
+    await reopen();
+    expect(await kept()).toEqual([{ a: 'y' }, { a: 'z' }]);
+  });
+
+  test('a delete without a position removes a row, and leaves what was deleted at one', async () => {
+    apply(put('[1]', '1', { a: 'x' }), drop('[2]', '4'), drop('[1]', undefined), drop('[2]', undefined));
+    expect(apply(put('[2]', '3', { a: 'x' }), put('[1]', '1', { a: 'y' }))).toBe(1);
+    expect(await kept()).toEqual([{ a: 'y' }]);
+  });
+
+  test.each(seeds(1, 20))('the replay of a compacted log makes what the whole log makes: seed %d', async (seed) => {
+    const random = new Random(seed);
+    const log = Array.from({ length: 200 }, (_, at): ChangeEvent => {
+      const key = `["${random.between(1, 30)}"]`;
+      const position = String(at).padStart(6, '0');
+      return random.chance(0.35) ? drop(key, position) : put(key, position, { a: `${at}` });
+    });
+    const keyOf = (event: ChangeEvent): unknown => (event as { readonly key: string }).key;
+    const read = random.between(0, 200);
+    // The newest of each key up to a place, without deletes up to another one; what follows is whole.
+    const [clean, dropped] = [random.between(read, 200), random.between(read, 200)];
+    const compacted = log.filter(
+      (event, at) =>
+        (at >= clean || !log.slice(at + 1, clean).some((later) => keyOf(later) === keyOf(event))) &&
+        !(event.kind === 'delete' && at < Math.min(dropped, clean)),
+    );
+    apply(...log.slice(0, read));
+    apply({ kind: 'replay', table: 't', state: 'begin' }, ...compacted, { kind: 'replay', table: 't', state: 'end' });
+    const replayed = (await kept()).map(({ a }) => a);
+    const newest = new Map(log.map((event) => [keyOf(event), event]));
+    const whole = [...newest.values()].flatMap((event) => (event.kind === 'row' ? [event.row.a] : []));
+    expect(replayed.sort()).toEqual(whole.sort());
+  });
+
   test('equal rows of a table without a key are counted', async () => {
     apply(bag({ a: 'x' }, '1'), bag({ a: 'x' }, '2'), bag({ a: 'y' }, '3'), bag({ a: 'z' }, '4', { a: 'x' }));
     apply(bag({ a: 'x' }, '2'), bag({ a: 'z' }, '4', { a: 'x' }));
