@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib';
 import type { Database, RootDatabase } from 'lmdb';
 import { Fault } from '../../../core/fault.ts';
 
-const SUM_BYTES = 4;
+export const SUM_BYTES = 4;
 
 export interface KeyRange {
   readonly start?: Buffer;
@@ -74,14 +74,16 @@ export class Records {
   }
 
   #checked(key: Buffer, shared: Buffer, length: number): Buffer {
-    const end = length - SUM_BYTES;
-    if (end >= 0) {
-      const bytes = Buffer.from(shared.subarray(0, length));
-      const value = bytes.subarray(0, end);
-      if (crc32(value, crc32(key)) === bytes.readUInt32LE(end)) return value;
-    }
+    const bytes = Buffer.from(shared.subarray(0, length));
+    if (isWhole(key, bytes)) return bytes.subarray(0, length - SUM_BYTES);
     throw damaged(this.#directory, 'a record has another checksum than it was written with');
   }
+}
+
+/** Whether a value, with its checksum behind it, was written under the key. */
+export function isWhole(key: Buffer, value: Buffer): boolean {
+  const end = value.length - SUM_BYTES;
+  return end >= 0 && crc32(value.subarray(0, end), crc32(key)) === value.readUInt32LE(end);
 }
 
 /** @param what is wrong, as a clause */

@@ -13,6 +13,7 @@
 import type { Database, RootDatabase } from 'lmdb';
 import type { Unit } from '../../../datasets/records/units.ts';
 import { Records } from './records.ts';
+import { bitsIn, bitsKey, draftKey, endKey, entryIn, entryKey, keyIn, packed, UNITS, unitIn, unitKey } from './unit-records.ts';
 
 /** More rows are not compared one by one: their old contents would take much space. */
 const MOST_BEFORE = 1_000_000;
@@ -22,8 +23,6 @@ export const MOST_NOTED = 100_000;
 const MANY_ENTRIES = 16;
 /** The place of an entry among those that wait has so many values. */
 const PLACES = 2 ** 20;
-const UNIT_BYTES = 6;
-const BITS_BYTES = 4;
 
 export class RowIndex {
   /** Unit → the key of its row, and the bits of its entries. */
@@ -42,7 +41,7 @@ export class RowIndex {
   mostNoted = MOST_NOTED;
 
   constructor(root: RootDatabase, directory: string) {
-    this.#units = new Records(root, 'units', directory);
+    this.#units = new Records(root, UNITS, directory);
     this.#entries = root.openDB<Buffer, Buffer>({ name: 'entries', encoding: 'binary', keyEncoding: 'binary' });
     this.#before = new Records(root, 'before', directory);
     this.load();
@@ -107,7 +106,7 @@ export class RowIndex {
     for (const one of bits) {
       const units: Unit[] = [];
       for (const key of this.#entries.getKeys({ start: bitsKey(one), end: endKey(one) })) {
-        const unit = key.readUIntBE(BITS_BYTES, UNIT_BYTES);
+        const [, unit] = entryIn(key);
         if (isWanted(unit)) units.push(unit);
       }
       if (units.length > 0) take(units);
@@ -144,7 +143,7 @@ export class RowIndex {
   /** In a transaction. */
   dropDrafts(): void {
     for (const key of [...this.#units.keys({ start: draftKey(0) })]) {
-      const unit = unitOfDraft(key);
+      const { unit } = unitIn(key);
       const known = this.#units.get(unitKey(unit));
       const kept = new Set(known === undefined ? NO_BITS : bitsIn(known));
       for (const bits of this.#takeDraft(unit)) if (!kept.has(bits)) this.#entries.removeSync(entryKey(bits, unit));
@@ -270,56 +269,3 @@ const EMPTY = Buffer.alloc(0);
 const NOTHING = Buffer.of(0);
 const NO_KEY = EMPTY;
 const NO_BITS: readonly number[] = [];
-
-function unitKey(unit: Unit): Buffer {
-  const key = Buffer.allocUnsafe(UNIT_BYTES);
-  key.writeUIntBE(unit, 0, UNIT_BYTES);
-  return key;
-}
-
-function entryKey(bits: number, unit: Unit): Buffer {
-  const key = Buffer.allocUnsafe(BITS_BYTES + UNIT_BYTES);
-  key.writeUInt32BE(bits);
-  key.writeUIntBE(unit, BITS_BYTES, UNIT_BYTES);
-  return key;
-}
-
-/** Behind those of all units. */
-function draftKey(unit: Unit): Buffer {
-  const key = Buffer.allocUnsafe(1 + UNIT_BYTES);
-  key[0] = 0xff;
-  key.writeUIntBE(unit, 1, UNIT_BYTES);
-  return key;
-}
-
-const unitOfDraft = (key: Buffer): Unit => key.readUIntBE(1, UNIT_BYTES);
-
-function bitsKey(bits: number): Buffer {
-  const key = Buffer.allocUnsafe(BITS_BYTES);
-  key.writeUInt32BE(bits);
-  return key;
-}
-
-/** Behind all entries of the bits. */
-function endKey(bits: number): Buffer {
-  const key = Buffer.alloc(BITS_BYTES + UNIT_BYTES + 1, 0xff);
-  key.writeUInt32BE(bits);
-  return key;
-}
-
-/** The length of the key, the key, and the bits. */
-function packed(key: Buffer, bits: readonly number[]): Buffer {
-  const bytes = Buffer.allocUnsafe(2 + key.length + bits.length * BITS_BYTES);
-  bytes.writeUInt16BE(key.length);
-  key.copy(bytes, 2);
-  for (const [at, one] of bits.entries()) bytes.writeUInt32BE(one, 2 + key.length + at * BITS_BYTES);
-  return bytes;
-}
-
-const keyIn = (bytes: Buffer): Buffer => bytes.subarray(2, 2 + bytes.readUInt16BE());
-
-function bitsIn(bytes: Buffer): readonly number[] {
-  const bits: number[] = [];
-  for (let at = 2 + bytes.readUInt16BE(); at < bytes.length; at += BITS_BYTES) bits.push(bytes.readUInt32BE(at));
-  return bits;
-}

@@ -7,7 +7,6 @@
  */
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { Fault } from '../../../core/fault.ts';
 import { makeDirectory } from '../../../storage/local/directory.ts';
@@ -357,7 +356,7 @@ const tableKey = (name: string): string => TABLE + createHash('sha256').update(n
 function openIn(directory: string, begun: Pick<FollowState, 'dataset' | 'feed'>): KeptRows {
   try {
     makeDirectory(directory, 0o700);
-    assertEnvironment(join(directory, 'data.mdb'));
+    assertEnvironment(directory);
     // A transaction is on the disk when it returns.
     return KeptRows.inDirectory(directory, open({ path: directory, maxDbs: 6, overlappingSync: false, noSubdir: false }), begun);
   } catch (error) {

@@ -23,14 +23,15 @@ export const topic = (name: string, type?: string, more = ''): string =>
   `[ a td:Thing ; td:hasForm [ hctl:hasTarget "kafka://localhost:9092/${name}"${type === undefined ? '' : ` ; hctl:forContentType "${type}"`} ]${more} ]`;
 
 export class Following {
-  readonly directory = mkdtempSync(join(tmpdir(), 'quadmill-topics-'));
+  readonly directory: string;
   readonly log: TopicLog;
   readonly warnings: string[] = [];
   readonly rejected: RejectedMessage[] = [];
   readonly epochs: EpochReport[] = [];
 
-  constructor(log: TopicLog, mapping: string) {
+  constructor(log: TopicLog, mapping: string, directory = mkdtempSync(join(tmpdir(), 'quadmill-topics-'))) {
     this.log = log;
+    this.directory = directory;
     this.map(mapping);
   }
 

@@ -239,17 +239,17 @@ describe('kept rows', () => {
   });
 
   test.each([
-    ['is damaged', (file: string) => writeFileSync(file, Buffer.alloc(20_000, 7))],
-    ['is damaged', (file: string) => truncateSync(file, 1000)],
-    ['is cut off', (file: string) => truncateSync(file, 8192)],
-  ])('a file that %s is a fault that says what to do', async (what, damage) => {
+    [': it has no first page', (file: string) => writeFileSync(file, Buffer.alloc(20_000, 7))],
+    [' is cut off', (file: string) => truncateSync(file, 1000)],
+    [' is cut off', (file: string) => truncateSync(file, 8192)],
+  ])('a file that was changed is a fault that says what to do: data.mdb%s', async (what, damage) => {
     for (let n = 0; n < 20; n++) apply(put(`["${n}"]`, undefined, { a: 'x'.repeat(2000) }));
     await rows.close();
     damage(join(directory, 'data.mdb'));
     const opening = KeptRows.open(directory, begun);
     await expect(opening).rejects.toMatchObject({
-      code: 'sink/failed',
-      message: expect.stringContaining(`data.mdb ${what}`),
+      code: 'source/refused',
+      message: expect.stringContaining(`data.mdb${what}`),
       hint: expect.stringContaining('Remove that directory'),
     });
     rmSync(directory, { recursive: true });
@@ -258,7 +258,7 @@ describe('kept rows', () => {
 
   /** Changes one record of the environment. @param damage @returns what takes its place */
   const damageOne = (name: string, random: Random, damage: (key: Buffer, value: Buffer) => readonly [Buffer, Buffer]): void => {
-    const root = open({ path: directory, maxDbs: 6, noSubdir: false });
+    const root = open({ path: directory, maxDbs: 6, overlappingSync: false, noSubdir: false });
     const database = root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
     const keys = [...database.getKeys()];
     const key = random.pick(keys);
@@ -320,7 +320,7 @@ describe('kept rows', () => {
   test('an environment that has other records than were written is a fault', async () => {
     apply(put('["1"]', undefined, { a: 'x' }), put('["2"]', undefined, { a: 'y' }));
     await rows.close();
-    const root = open({ path: directory, maxDbs: 6, noSubdir: false });
+    const root = open({ path: directory, maxDbs: 6, overlappingSync: false, noSubdir: false });
     root.openDB<Buffer, Buffer>({ name: 'rows', encoding: 'binary', keyEncoding: 'binary' }).clearSync();
     root.close();
     await expect(KeptRows.open(directory, begun)).rejects.toMatchObject({ message: expect.stringContaining('not as many records') });

@@ -1,0 +1,3 @@
+import { describeDamage } from './damage-suite.ts';
+
+describeDamage(1, 12);
