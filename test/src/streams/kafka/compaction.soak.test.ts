@@ -17,6 +17,7 @@ import {
 import { Secret } from '../../../../src/core/secret.ts';
 import { feedOf, type KafkaAccess } from '../../../../src/streams/feeds.ts';
 import { follow } from '../../../../src/streams/follow/follower.ts';
+import { openKafkaFeed } from '../../../../src/streams/kafka/feed.ts';
 import { KAFKA_USERS, type KafkaServer, missingKafka, type Secured, startKafka } from '../../../servers/queues/kafka.ts';
 import { Random, soakSeeds } from '../../../support/random.ts';
 import { Following } from '../topics/harness.ts';
@@ -290,6 +291,40 @@ class Compacted {
     }
     expect(await following.graph()).toEqual(topic.expected);
   }, 120_000);
+
+  test('a topic that is never read to its end before deletions are removed is a fault', async () => {
+    const topic = await compacted(0);
+    const filling = 'x'.repeat(50_000);
+    // Of each key the second message stays, so offsets are missing everywhere.
+    for (let n = 0; n < 200; n++) await topic.write([`k${3 * n}`, 'a'], [`k${3 * n}`, filling]);
+    await until(topic, (log) => log.filter(({ key }) => key.startsWith('k')).length <= 210);
+    const warnings: string[] = [];
+    const feed = await openKafkaFeed({
+      brokers: [server.broker],
+      topics: new Map([['t', topic.name]]),
+      transactionTopic: undefined,
+      groupId: topic.name,
+      security: undefined,
+      registryUrl: undefined,
+      warn: (text) => void warnings.push(text),
+    });
+    const read = async (): Promise<void> => {
+      // Slower than the time that is allowed for a beginning.
+      for await (const { position } of feed.batches(undefined, new AbortController().signal))
+        await sleep(Object.keys(position).length > 0 ? 2_500 : 0);
+    };
+    try {
+      await expect(read()).rejects.toMatchObject({
+        code: 'source/refused',
+        message: `Topic ${topic.name}: compaction removes deletions before the topic is read from its beginning to its end`,
+        hint: 'Raise delete.retention.ms of the topic above the time that this takes',
+      });
+      expect(warnings[0]).toContain('delete.retention.ms=0: a deletion may be removed while the topic is read from its beginning');
+      expect(warnings.filter((text) => text.includes('is read again from its beginning'))).toHaveLength(3);
+    } finally {
+      await feed.close();
+    }
+  }, 240_000);
 
   test('a topic whose retention has removed what was not read is a fault, also one that is compacted as well', async () => {
     const topic = await compacted(86_400_000, false, 'compact,delete');
