@@ -63,7 +63,7 @@ export type SuccessReport = {
 };
 
 export type WriteRequest = {
-  /** The URL of a file of N-Quads, or an array of them */
+  /** The URL of a file of N-Quads, or of a directory of parts with _SUCCESS, or an array of them */
   readonly inputFileURL?: string | ReadonlyArray<string>;
   /** In place of files: the dataset of which the versions that the target lacks are written */
   readonly dataset?: string | null;

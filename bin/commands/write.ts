@@ -1,6 +1,5 @@
 /** `quadmill write`: writes N-Quads files to a graph database, in this process. */
 
-import { readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { targetOf, writeSettingsOf } from '../../queues/requests/writer.ts';
@@ -28,7 +27,7 @@ const WRITE: Command = {
   name: 'write',
   usage: 'write FILE…|DIRECTORY…|--dataset DIR --target URL [options]',
   summary:
-    'Writes files of statements (.nq, .nt, .ttl, .trig, also compressed), by path or URL, or directories that a job of quadmill compile wrote, to a triple store or a property graph; to the latter also nodes and edges as CSV. - is standard input. With --dataset the versions of a dataset that the target does not have.',
+    'Writes files of statements (.nq, .nt, .ttl, .trig, also compressed), by path or URL, or directories of parts that a job of quadmill compile wrote (of objects: s3://…/), to a triple store or a property graph; to the latter also nodes and edges as CSV. - is standard input. With --dataset the versions of a dataset that the target does not have.',
   options: {
     target: { value: 'URL', summary: 'the graph database, default the variable TRIPLESTORE_ENDPOINT; a directory for the embedded store' },
     type: {
@@ -148,8 +147,7 @@ function checkBulk(parsed: Parsed): void {
 
 function requestOf(parsed: Parsed, snapshot: Snapshot, spillDirectory: string): WriteRequest {
   const settings = writeSettingsOf(snapshot, process.cwd());
-  const areParts = parsed.positionals.some(isDirectory);
-  const syntax = (parsed.value('input-format') as WriteSyntax | undefined) ?? (areParts ? 'nquads' : undefined);
+  const syntax = parsed.value('input-format') as WriteSyntax | undefined;
   return {
     ...settings,
     graphs: parsed.has('dataset') ? [] : graphsOf(parsed, snapshot),
@@ -174,34 +172,8 @@ function graphsOf(parsed: Parsed, { WRITE_MODE, UPDATE_SCOPE, UPDATE_GRAPHS }: S
   return WRITE_MODE === 'update' && UPDATE_SCOPE === 'graph' ? UPDATE_GRAPHS : [];
 }
 
-const isDirectory = (url: string): boolean => statSync(url, { throwIfNoEntry: false })?.isDirectory() === true;
-
-/**
- * The parts that a job has written to a directory, in the order of their names.
- *
- * @throws Fault source/malformed — the job has not ended
- */
-function partsOf(directory: string): readonly string[] {
-  const names = readdirSync(directory);
-  if (!names.includes('_SUCCESS')) {
-    throw new Fault('source/malformed', 'The directory has no file _SUCCESS, so the job that writes it has not ended', {
-      place: { input: directory },
-      hint: 'Wait for the end of the job, or run it again. To write files of other origin, name each of them',
-    });
-  }
-  return names
-    .filter((name) => name.startsWith('part-'))
-    .sort()
-    .map((name) => join(directory, name));
-}
-
-/** @throws UsageError — standard input is named twice, or is a terminal; directories and files are mixed */
+/** @throws UsageError — standard input is named twice, or is a terminal */
 function inputsOf(urls: readonly string[]): readonly string[] {
-  const directories = urls.filter(isDirectory);
-  if (directories.length > 0) {
-    if (directories.length < urls.length) throw new UsageError('write takes files or directories of jobs, not both');
-    return directories.flatMap(partsOf);
-  }
   const count = urls.filter((url) => url === '-').length;
   if (count > 1) throw new UsageError(`- is given ${count} times, and standard input can be read once`);
   if (count === 1 && process.stdin.isTTY) throw new UsageError('- reads standard input, which is a terminal here: pipe something into it');

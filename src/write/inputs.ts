@@ -16,11 +16,12 @@ import { skolemiser } from '../nquads/skolem.ts';
 import type { Statement } from '../nquads/statement.ts';
 import { type TurtleSyntax, turtleAsNQuads } from '../nquads/turtle.ts';
 import { withoutCompression } from '../storage/compression.ts';
+import { listParts } from '../storage/list.ts';
 import { fileState } from '../storage/local/file.ts';
 import { openInput, probeInput } from '../storage/open.ts';
 import { USUAL_S3_ACCESS } from '../storage/s3-access.ts';
 import type { InputState, OpenOptions } from '../storage/storage.ts';
-import { fileNameOf, type Location, locate } from '../storage/url.ts';
+import { fileNameOf, isObjectUrl, type Location, locate } from '../storage/url.ts';
 import { isPropertyGraphTarget } from '../targets/property-graph.ts';
 import type { GraphTarget } from '../targets/target.ts';
 import type { WriteRequest, WriteSyntax } from './request.ts';
@@ -45,15 +46,45 @@ export type InputRequest = Pick<
 >;
 
 /**
- * Inspects every input without reading it.
+ * Inspects every input without reading it. A directory stands for the parts in it: N-Quads, unless their names say something else.
  *
  * @param takesElements also accept files of nodes and edges
- * @throws Fault source/type — not an N-Quads file by its name; source/missing — a file that does not exist; limit/exceeded
+ * @throws Fault source/type — not an N-Quads file by its name; source/missing — a file that does not exist; limit/exceeded; those of `listParts`
  */
 export async function examineInputs(request: InputRequest, signal: AbortSignal, takesElements = false): Promise<readonly WriteInput[]> {
   const found: WriteInput[] = [];
-  for (const url of request.inputs) found.push(await examine(url, request, signal, takesElements && isGraphCsv(url)));
+  for (const url of request.inputs) {
+    const parts = isStandardInput(url, request) ? undefined : await listParts(url, request);
+    if (parts === undefined) found.push(await examine(url, request, signal, takesElements && isGraphCsv(url)));
+    else {
+      checkParts(url, parts, request);
+      for (const part of parts) {
+        const syntax = request.syntax ?? (isPlainName(part) ? 'nquads' : undefined);
+        found.push(await examine(part, { ...request, syntax }, signal, takesElements && isGraphCsv(part)));
+      }
+    }
+  }
   return found;
+}
+
+/** Of a part: Spark names files of text without an extension, or with `.txt`. */
+const isPlainName = (url: string): boolean => /^[^.]*(?:\.txt)?$/.test(withoutCompression(fileNameOf(url)));
+
+/**
+ * A job states a blank node in several parts, and a file whose blank nodes are kept has its own.
+ *
+ * @throws Fault config/invalid
+ */
+function checkParts(url: string, parts: readonly string[], { blankNodes }: InputRequest): void {
+  if (blankNodes !== 'keep' || parts.length < 2) return;
+  throw new Fault(
+    'config/invalid',
+    'Blank nodes cannot be kept: the parts of a directory have them in common, and are written one by one',
+    {
+      place: { input: redact(url) },
+      hint: 'Set BLANK_NODES=skolem',
+    },
+  );
 }
 
 async function examine(url: string, request: InputRequest, signal: AbortSignal, isElements: boolean): Promise<WriteInput> {
@@ -130,6 +161,7 @@ function syntaxOf(
   const names = expected.length === 1 ? expected[0] : `one of ${expected.join(', ')}`;
   throw new Fault('source/type', `${found}${mediaType === undefined ? '' : ` and the media type ${mediaType}`}; expected is ${names}`, {
     place: { input: redact(url) },
+    ...(extension === undefined && isObjectUrl(url) ? { hint: 'The address of a directory of objects ends with /' } : {}),
   });
 }
 

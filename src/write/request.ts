@@ -17,7 +17,7 @@ export type WriteSyntax = (typeof WRITE_SYNTAXES)[number];
 export interface WriteRequest {
   /** Unique for the run. */
   readonly runId: string;
-  /** Files of statements, as URLs or paths, also compressed (`.nq.gz`). */
+  /** Files of statements, as URLs or paths, also compressed (`.nq.gz`); directories of parts, see `listParts`. */
   readonly inputs: readonly string[];
   /** The syntaxes that their names and media types may imply; default N-Quads alone, all that the specification lets the service take. */
   readonly syntaxes?: readonly WriteSyntax[];
@@ -56,7 +56,7 @@ export interface WriteRequest {
 
 /** A checkpoint: everything before it is in the store. */
 export interface WritePosition {
-  /** Index in `WriteRequest.inputs`; with `update`, the inputs together are input 0. */
+  /** Index among the files of `WriteRequest.inputs`; with `update`, the inputs together are input 0. */
   readonly input: number;
   /** `insert`: byte offset after the last line, in the decompressed input. `update`: number of completed partitions. */
   readonly done: number;

@@ -174,6 +174,27 @@ describeS3('object storage', () => {
     expect(await readBackup(url('backups/none.json'), accessTo(server.endpoint))).toBeUndefined();
   });
 
+  test('the graph writer takes a directory of parts from it, once the job that writes it has ended', async () => {
+    const write = (inputFileURL: string) => postJson(`${service.url}/graph-writer/process`, { inputFileURL });
+    const at = url('lake/graph/');
+    for (const part of ['a', 'b']) await put(`lake/graph/part-${part}.txt`, `<http://e.org/lake> <http://e.org/p> "${part}" .\n`);
+    await put('lake/graph/_temporary/0/part-c', 'x');
+    const early = await write(at);
+    expect([early.status, early.body]).toEqual([400, expect.objectContaining({ code: 'source/malformed', entity: at })]);
+    expect(JSON.stringify(early.body)).toContain('The directory has no file _SUCCESS');
+    await put('lake/graph/_SUCCESS', '');
+    expect(await write(at)).toMatchObject({ status: 200, body: { input: [at], quadsWritten: 2, rejectedRecords: 0 } });
+    const query = encodeURIComponent('SELECT ?o { <http://e.org/lake> ?p ?o } ORDER BY ?o');
+    const found = await ask(`${service.url}/sparql?query=${query}`);
+    expect(JSON.stringify(found.body)).toMatch(/"a".*"b"/s);
+    const [noSlash, none] = [await write(url('lake/graph')), await write(url('lake/none/'))];
+    expect([noSlash.status, JSON.stringify(noSlash.body)]).toEqual([
+      400,
+      expect.stringContaining('The address of a directory of objects ends with /'),
+    ]);
+    expect([none.status, JSON.stringify(none.body)]).toEqual([400, expect.stringContaining('There is no object below')]);
+  });
+
   test('a service keeps a dataset in it, and the state of the dataset on its disk', async () => {
     const set = (value: string) =>
       ask(
@@ -309,6 +330,12 @@ describeS3('object storage', () => {
     expect(await state()).toMatchObject({ sizeBytes: PEOPLE.csv.length });
     await deleteSources(run, Date.now() + 60_000, '/', quietLogger(), options({ OUTPUT_DIR_URL: url('gone') }));
     expect(await state()).toBeUndefined();
+    await put('gone.csv/part-0', '');
+    const warned: string[] = [];
+    const logger = { ...quietLogger(), warn: (_: unknown, message: string) => void warned.push(message) } as ReturnType<typeof quietLogger>;
+    const inputs = [url('gone.csv/'), directory.path].map((one) => ({ name: undefined, url: one }));
+    await deleteSources({ ...run, inputs } as typeof run, Date.now() + 60_000, '/', logger, options());
+    expect(warned).toEqual(Array(2).fill('input not deleted: it is a directory'));
   });
 
   soakTest('the command reads it, and says when there are no credentials', async () => {

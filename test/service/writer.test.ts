@@ -112,6 +112,20 @@ describe('a file that is written', () => {
     expect(await valuesOf('http://e.org/s', 'http://e.org/p')).toContain('good');
   });
 
+  test('is a part of a directory, once the job that writes the directory has ended', async () => {
+    await mkdir(file('graph'));
+    for (const part of ['0', '1']) await writeFile(file(`graph/part-${part}.txt`), `<http://e.org/parts> <http://e.org/p> "${part}" .\n`);
+    const early = await post({ inputFileURL: file('graph') });
+    expect(early.status).toBe(400);
+    expect(early.body).toMatchObject({ code: 'source/malformed', entity: file('graph') });
+    expect(early.body.error).toContain('The directory has no file _SUCCESS');
+    await writeFile(file('graph/_SUCCESS'), '');
+    const url = `file://${file('graph')}/`;
+    const { status, body } = await answer(await fetch(`${base}/process?inputRdfURL=${encodeURIComponent(url)}`));
+    expect([status, body]).toEqual([200, expect.objectContaining({ input: [url], quadsWritten: 2 })]);
+    expect(await valuesOf('http://e.org/parts', 'http://e.org/p')).toEqual(['0', '1']);
+  });
+
   test('leaves nothing under a temporary name', async () => {
     expect((await readdir(join(directory.path, 'data', 'output'))).filter((name) => name.startsWith('.'))).toEqual([]);
   });

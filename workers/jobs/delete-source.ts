@@ -10,8 +10,8 @@ import type { Logger } from '../../src/core/telemetry/observe.ts';
 import { locate } from '../../src/storage/url.ts';
 
 /**
- * Deletes the files on this machine and the objects (`s3:`) among the inputs that the request names. Inputs on the web stay, and those that
- * only the mapping names.
+ * Deletes the files on this machine and the objects (`s3:`) among the inputs that the request names. Directories and inputs on the web stay, and
+ * those that only the mapping names.
  *
  * A file whose status has changed since the run began (`startedAt`, Unix time in milliseconds) may hold what the run has not read, so it stays. The
  * time of the change of status, unlike that of the content, is also that of a file which was moved to this name. So a second call, by a worker
@@ -38,6 +38,10 @@ export async function deleteSources(
       if (location.kind === 'http') continue;
       if (await isOwn(location)) {
         logger.warn({ run: runId, input }, 'input not deleted: it stands where the service keeps its own files');
+        continue;
+      }
+      if (location.kind === 's3' ? /^$|\/$/.test(location.key) : (await stat(location.path)).isDirectory()) {
+        logger.warn({ run: runId, input }, 'input not deleted: it is a directory');
         continue;
       }
       if (location.kind === 's3') {

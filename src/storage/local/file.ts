@@ -79,6 +79,12 @@ export async function fileState(path: string, reach: Reach | undefined): Promise
   return found?.isFile() === true ? { sizeBytes: found.size, version: versionOf(found) } : undefined;
 }
 
+/** @throws Fault request/forbidden — not within `reach` */
+export async function isDirectory(path: string, name: string, reach: Reach | undefined): Promise<boolean> {
+  const real = reach === undefined ? path : await resolveWithin(reach, path, name);
+  return (await fileCalls.stat(real).catch(() => undefined))?.isDirectory() === true;
+}
+
 const versionOf = ({ size, mtimeMs, ino }: Stats): string => `${size} ${mtimeMs} ${ino}`;
 
 /** The bytes of the given version, or a fault: the file's version is checked again at the end. */
@@ -167,20 +173,20 @@ const readFault = (error: NodeJS.ErrnoException, path: string, name: string): Fa
   new Fault('source/unreadable', `${path} cannot be read: ${error.message}`, { place: { input: name }, cause: error });
 
 /**
- * Absolute paths of the files directly in `directory` that have one of `extensions` (without dot), by name.
+ * Absolute paths of the files directly in `directory` whose names are wanted, in the order of their names.
  *
  * @throws Fault source/missing, source/refused, source/unreadable
  */
 export async function listFiles(
   directory: string,
   name: string,
-  extensions: readonly string[],
+  isWanted: (name: string) => boolean,
   reach: Reach | undefined,
 ): Promise<readonly string[]> {
   const real = reach === undefined ? directory : await resolveWithin(reach, directory, name);
   try {
     const entries = await readdir(real, { withFileTypes: true });
-    const wanted = entries.filter((entry) => !entry.isDirectory() && extensions.includes(extname(entry.name).slice(1).toLowerCase()));
+    const wanted = entries.filter((entry) => !entry.isDirectory() && isWanted(entry.name));
     return wanted.map((entry) => join(directory, entry.name)).sort();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') {

@@ -1,11 +1,12 @@
 /** Writing files to a store, over a store in memory: modes and scopes, inputs, blank nodes, going on after an interruption. */
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../src/core/fault.ts';
-import { UPDATE_SCOPES } from '../../../src/targets/target.ts';
+import { UPDATE_SCOPES, WRITE_MODES } from '../../../src/targets/target.ts';
 import { WRITE_SYNTAXES, type WritePosition, type WriteRequest } from '../../../src/write/request.ts';
 import { writeTo } from '../../../src/write/write.ts';
 import { lineOf, MemoryStore, memoryTarget, updated } from './memory-target.ts';
@@ -141,6 +142,88 @@ describe('inputs', () => {
     expect(refused).toBeInstanceOf(Fault);
     expect(refused).toMatchObject({ code: 'source/type', message });
     expect(target.calls).toEqual([]);
+  });
+
+  describe('a directory', () => {
+    const directory = (name: string, files: Readonly<Record<string, string | Uint8Array>>): string => {
+      mkdirSync(join(space.directory, 'in', name));
+      for (const [file, content] of Object.entries(files)) space.file(`${name}/${file}`, content);
+      return join(space.directory, 'in', name);
+    };
+    const [first, second, third] = [statements.slice(0, 700), statements.slice(700, 900), statements.slice(900)];
+
+    test.each(WRITE_MODES)('stands for its parts, %s', async (mode) => {
+      const path = directory(`graph-${mode}`, {
+        'part-00000-c000.txt': textOf(first),
+        'part-00001': textOf(second),
+        'part-00002.txt.gz': gzipSync(textOf(third)),
+        'part-00003.txt': '',
+        _SUCCESS: '',
+        '.part-00000.crc': 'x',
+        _committed_1: '{}',
+      });
+      const other = space.file('other.nq', '<http://e/other> <http://e/p> "1" .\n');
+      for (const inputs of [
+        [path, other],
+        [`file://${path}/`, other],
+      ]) {
+        const target = memoryTarget();
+        const hooks = listening();
+        const report = await writeTo(target, space.request(inputs, { mode }), hooks);
+        expect(target.store.content).toEqual([...contentOf(statements), '<http://e/other> <http://e/p> "1" .'].sort());
+        expect(report.statements).toBe(2001);
+        const position = hooks.last?.position;
+        if (mode === 'insert') expect(position).toMatchObject({ input: 4, line: 1 });
+      }
+    });
+
+    test('in which a part has changed is read again from its beginning', async () => {
+      const path = directory('changed', { 'part-0': textOf(first), 'part-1': textOf(second), _SUCCESS: '' });
+      const hooks = listening();
+      await writeTo(memoryTarget(), space.request([path]), hooks);
+      const resume = hooks.last?.position as WritePosition;
+      const target = memoryTarget();
+      await writeTo(target, space.request([path], { resume }), listening());
+      expect(target.store.content).toEqual([]);
+      space.file('changed/part-2', textOf(third));
+      await writeTo(target, space.request([path], { resume }), listening());
+      expect(target.store.content).toEqual(contentOf(statements));
+    });
+
+    test('without parts writes nothing', async () => {
+      expect(await writeTo(memoryTarget(), space.request([directory('none', { _SUCCESS: '' })]), listening())).toMatchObject({
+        statements: 0,
+      });
+    });
+
+    test.each([
+      ['whose job has not ended', { 'part-0': '' }, {}, 'source/malformed', 'The directory has no file _SUCCESS'],
+      ['with parts of another type', { 'part-0.parquet': '', _SUCCESS: '' }, {}, 'source/type', "Input has the file extension 'parquet'"],
+      [
+        'whose blank nodes are kept',
+        { 'part-0': '', 'part-1': '', _SUCCESS: '' },
+        { blankNodes: 'keep' },
+        'config/invalid',
+        'Blank nodes cannot be kept',
+      ],
+    ] as const)('%s is refused', async (name, files, more, code, message) => {
+      const target = memoryTarget({ takesBlankNodes: true });
+      const refused = await writeTo(target, space.request([directory(name, files)], more), listening()).catch((error) => error);
+      expect(refused).toMatchObject({ code, message: expect.stringContaining(message), place: { input: expect.stringContaining(name) } });
+      expect(target.calls).toEqual([]);
+    });
+
+    test('or a part of it, outside of what may be read is refused', async () => {
+      const path = directory('within', { 'part-0': textOf(first), _SUCCESS: '' });
+      const refused = (within: string) => {
+        const reach = { directories: [within], hosts: null, withheld: [], loopback: null } as unknown as WriteRequest['reach'];
+        return writeTo(memoryTarget(), space.request([path], { reach }), listening()).catch((error) => error);
+      };
+      expect(await refused(join(space.directory, 'elsewhere'))).toMatchObject({ code: 'request/forbidden' });
+      expect(await refused(path)).toMatchObject({ statements: first.length });
+      symlinkSync(space.file('outside.nq', textOf(second)), join(path, 'part-1'));
+      expect(await refused(path)).toMatchObject({ code: 'request/forbidden' });
+    });
   });
 
   test('a file that is not there: nothing is written, and near names are named', async () => {
