@@ -1,4 +1,7 @@
 /** Expressions of a plan → SQL over a row: the texts that they have, or null. */
+
+import { toBytes } from '../core/text.ts';
+import { digest } from '../functions/digest.ts';
 import type { Expression } from '../plan/algebra.ts';
 import type { Leaf } from '../plan/expressions.ts';
 import { callSql } from './functions/calls.ts';
@@ -61,11 +64,11 @@ export function textSql(
       return concat(
         ...expression.parts.map((part) => (typeof part === 'string' ? text(constants(part)) : encode(readOf(part, row).written))),
       );
-    case 'row':
-      return refused(
-        row,
-        expression.origin,
-        'a blank node for each record: it is labelled by the position of the record, and rows of SQL have none',
-      );
+    case 'row': {
+      const identity = row.identity(expression.columns);
+      if (identity === undefined)
+        return refused(row, expression.origin, 'a blank node for each row of a view that has several rows for a record');
+      return concat(text(`${row.labels}h${digest('md5', toBytes(expression.map)).slice(0, 16)}_`), identity);
+    }
   }
 }

@@ -6,7 +6,7 @@ import type { FileSource, Origin } from '../mapping/model/model.ts';
 import { parseJsonPath } from '../paths/json/parse.ts';
 import type { Column, Scan } from '../plan/algebra.ts';
 import { type Leaf, nameOf } from '../plan/expressions.ts';
-import { type Dialect, RECORD, type Readable, textColumn } from './dialects/dialect.ts';
+import { type Dialect, RECORD, type Readable, ROW, textColumn } from './dialects/dialect.ts';
 import { checkNames, JsonColumns, stepsOf } from './json-columns.ts';
 import type { Refusals } from './refusals.ts';
 import { type Reading, valueOf } from './row.ts';
@@ -26,7 +26,9 @@ export class Records implements Rows {
   readonly #columns: string[] = [];
   readonly #json: JsonColumns;
   readonly #record: Column | undefined;
+  readonly #identity: Column;
   #isKept = false;
+  #areNamed = false;
   readonly cells: Rows['cells'] = new Map();
 
   constructor(scan: Scan, source: FileSource, binding: Binding, number: number, dialect: Dialect, refusals: Refusals) {
@@ -36,6 +38,7 @@ export class Records implements Rows {
     this.#dialect = dialect;
     this.#json = new JsonColumns('', refusals);
     this.#record = scan.records[0];
+    this.#identity = scan.identity;
     this.#steps = this.#isJson ? iteratorSteps(scan, this.#hasLines, refusals) : [];
   }
 
@@ -61,6 +64,12 @@ export class Records implements Rows {
     return RECORD;
   }
 
+  identity(columns: readonly Column[]): string | undefined {
+    if (columns.length !== 1 || columns[0] !== this.#identity) return undefined;
+    this.#areNamed = true;
+    return ROW;
+  }
+
   /** The statements that make the view, once all references are known and nothing was refused. */
   get statements(): readonly string[] {
     return this.#dialect.viewOf(this.#readable, this.number);
@@ -77,11 +86,12 @@ export class Records implements Rows {
   get #readable(): Readable {
     const { nulls, formulation, csv = {}, path } = this.#source;
     const columns = this.#columns;
-    if (this.binding.kind === 'table') return { kind: 'table', name: this.binding.name, nulls, columns };
+    const areNamed = this.#areNamed;
+    if (this.binding.kind === 'table') return { kind: 'table', name: this.binding.name, nulls, columns, areNamed };
     if (formulation === 'csv') {
       const format = readAs('csv', formatOfPath(path));
       const delimiter = csv.delimiter ?? delimiterOf(format) ?? DEFAULT_DELIMITER;
-      return { kind: 'csv', path: this.binding.path, delimiter, quote: quoteIn({ ...csv, delimiter }), nulls, columns };
+      return { kind: 'csv', path: this.binding.path, delimiter, quote: quoteIn({ ...csv, delimiter }), nulls, columns, areNamed };
     }
     return {
       kind: 'json',
@@ -89,7 +99,8 @@ export class Records implements Rows {
       lines: this.#hasLines,
       steps: this.#steps,
       references: this.#json.references,
-      isKept: this.#isKept,
+      isKept: this.#isKept || areNamed,
+      areNamed,
     };
   }
 }

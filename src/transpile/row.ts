@@ -1,5 +1,6 @@
 /** What expressions and terms are made of: a row, and its values. */
 import type { Origin } from '../mapping/model/model.ts';
+import type { Column } from '../plan/algebra.ts';
 import type { Leaf } from '../plan/expressions.ts';
 import type { Refusals } from './refusals.ts';
 import { NULL, type Sql } from './sql.ts';
@@ -43,6 +44,10 @@ export interface Row {
    * @param part a letter or number, different from those of the expressions beside it
    */
   beside(part: string | number): Row;
+  /** The same row for an expression whose values do not make rows: `several` has the array of each reference with several values, by its element. */
+  apart(part: string | number): Row & { readonly several: ReadonlyMap<string, string> };
+  /** A text that tells the row from others of its triples map; undefined: SQL has none. @param columns of the expression `row` */
+  identity(columns: readonly Column[]): Sql | undefined;
   readonly refusals: Refusals;
   readonly definitions: Definer;
   /** What labels of blank nodes begin with. */

@@ -21,6 +21,8 @@ export interface Rows {
   read(leaf: Leaf, part: string): Reading | undefined;
   /** The column with an object of JSON; undefined: it is none, or not of these rows. */
   object(record: Column): string | undefined;
+  /** The column that tells rows apart; undefined: they have none. @param columns of the expression `row` */
+  identity(columns: readonly Column[]): string | undefined;
   readonly cells: ReadonlyMap<Column, Value>;
 }
 
@@ -43,40 +45,56 @@ export class SqlRow implements Row {
   readonly #rows: Rows;
   readonly #making: Making;
   readonly #part: string;
-  /** By the column of the value. */
-  readonly #laterals: Map<string, string>;
+  /** The column of the value, and that of the array. */
+  readonly #several: Map<string, string>;
 
-  constructor(rows: Rows, making: Making, part = '', laterals = new Map<string, string>()) {
+  constructor(rows: Rows, making: Making, part = '', several = new Map<string, string>()) {
     this.refusals = making.refusals;
     this.definitions = making.definitions;
     this.labels = making.labels;
     this.#rows = rows;
     this.#making = making;
     this.#part = part;
-    this.#laterals = laterals;
+    this.#several = several;
   }
 
   read(leaf: Leaf): Value | undefined {
     const reading = this.#rows.read(leaf, this.#part);
     if (reading?.several !== undefined) {
       const { element, array } = reading.several;
-      this.#laterals.set(element, this.#making.dialect.lateral(array, element));
+      this.#several.set(element, array);
     }
     return reading?.value;
   }
 
   beside(part: string | number): SqlRow {
-    return new SqlRow(this.#rows, this.#making, `${this.#part}_${part}`, this.#laterals);
+    return new SqlRow(this.#rows, this.#making, `${this.#part}_${part}`, this.#several);
   }
 
   /** The same row for other statements: what is read of it from now on has no place in FROM of this one. */
   copy(): SqlRow {
-    return new SqlRow(this.#rows, this.#making, this.#part, new Map(this.#laterals));
+    return new SqlRow(this.#rows, this.#making, this.#part, new Map(this.#several));
+  }
+
+  apart(part: string | number): SqlRow {
+    return new SqlRow(this.#rows, this.#making, `${this.#part}_${part}`);
+  }
+
+  get several(): ReadonlyMap<string, string> {
+    return this.#several;
+  }
+
+  identity(columns: readonly Column[]): Sql | undefined {
+    const name = this.#rows.identity(columns);
+    return name === undefined ? undefined : column(name);
   }
 
   /** Behind the rows, in FROM. */
   get laterals(): string {
-    return [...this.#laterals.values()].sort().join('');
+    return [...this.#several]
+      .map(([element, array]) => this.#making.dialect.lateral(array, element))
+      .sort()
+      .join('');
   }
 }
 
@@ -101,6 +119,10 @@ class RowsWithCells implements Rows {
 
   object(record: Column): string | undefined {
     return this.records?.object(record);
+  }
+
+  identity(columns: readonly Column[]): string | undefined {
+    return this.records?.identity(columns);
   }
 }
 
@@ -133,6 +155,10 @@ class Items implements Rows {
 
   object(record: Column): string | undefined {
     return record === this.#item ? this.#name : this.#input.object(record);
+  }
+
+  identity(columns: readonly Column[]): string | undefined {
+    return this.#input.identity(columns);
   }
 
   /** Once all references are known. */

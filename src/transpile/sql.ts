@@ -26,6 +26,8 @@ export type Condition =
   /** Some part of the value matches. The pattern means the same in RE2 and in Java: no look-around, no `$`. */
   | { readonly kind: 'matches'; readonly value: Sql; readonly pattern: string }
   | { readonly kind: 'is-null'; readonly value: Sql }
+  /** Of a column with an array; none in the place of an array is none. */
+  | { readonly kind: 'has-value'; readonly array: string }
   | { readonly kind: 'is-one-of'; readonly value: Sql; readonly texts: readonly string[] }
   /** Null beside a null. */
   | { readonly kind: 'are-equal'; readonly left: Sql; readonly right: Sql }
@@ -44,6 +46,8 @@ export const matches = (value: Sql, pattern: string): Condition => ({ kind: 'mat
 export const not = (condition: Condition): Condition => ({ kind: 'not', condition });
 export const isNull = (value: Sql): Condition => ({ kind: 'is-null', value });
 export const isOneOf = (value: Sql, texts: readonly string[]): Condition => ({ kind: 'is-one-of', value, texts });
+export const any = (...conditions: readonly Condition[]): Condition => ({ kind: 'any', conditions });
+export const every = (...conditions: readonly Condition[]): Condition => not(any(...conditions.map(not)));
 export const areEqual = (left: Sql, right: Sql): Condition => ({ kind: 'are-equal', left, right });
 
 /** Texts beside each other are one, and concatenations within are flat. */
@@ -75,6 +79,8 @@ export interface Spelling {
   identifier(name: string): string;
   matches(value: string, pattern: string): string;
   fail(message: string): string;
+  /** Whether an array has a value. */
+  hasValue(array: string): string;
 }
 
 export function printSql(sql: Sql, by: Spelling): string {
@@ -106,6 +112,8 @@ export function printCondition(condition: Condition, by: Spelling): string {
       return by.matches(printSql(condition.value, by), condition.pattern);
     case 'is-null':
       return `${printSql(condition.value, by)} IS NULL`;
+    case 'has-value':
+      return by.hasValue(condition.array);
     case 'is-one-of':
       return `${printSql(condition.value, by)} IN (${condition.texts.map((one) => by.text(one)).join(', ')})`;
     case 'are-equal':
@@ -115,4 +123,13 @@ export function printCondition(condition: Condition, by: Spelling): string {
     case 'any':
       return `(${condition.conditions.map((one) => printCondition(one, by)).join(' OR ')})`;
   }
+}
+
+/** A balanced tree: engines go through a chain by recursion, and a mapping may have thousands of triples maps. */
+export function unionOf(queries: readonly string[]): string {
+  const [first = ''] = queries;
+  if (queries.length < 2) return `(${first})`;
+  const half = Math.ceil(queries.length / 2);
+  const sides = [queries.slice(0, half), queries.slice(half)].map((side) => (side.length === 1 ? unionOf(side) : `(${unionOf(side)})`));
+  return sides.join('\nUNION ALL\n');
 }

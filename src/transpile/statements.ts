@@ -8,7 +8,7 @@
  * so (`MapPlan.unique`), or if it pairs the distinct terms of each key of a join that a term determines (`keyedBy`). Of the rest, DISTINCT looks
  * at lines. Where the subject determines the texts of some references (`plan/injectivity.ts`), two rows with an equal line have an equal subject,
  * hence equal texts there: they are in one group of these columns, and DISTINCT of the columns and the line finds them within the group. The
- * columns are a function of the line, so it keeps no line twice.
+ * columns are a function of the line, so it keeps no line twice. Lines of collections have the node of their record, which no other record has.
  */
 
 import type { Column, Expression, Operator, Term } from '../plan/algebra.ts';
@@ -16,12 +16,13 @@ import { expressionsOf, leafKey, leavesOfTerm } from '../plan/expressions.ts';
 import { injectiveReferences } from '../plan/injectivity.ts';
 import type { MapPlan, ObjectPlan, Plan, RulePlan } from '../plan/plan.ts';
 import { writtenTerm } from '../plan/written.ts';
+import { collectionQueries } from './collections.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { textSql } from './expressions.ts';
 import { Records } from './records.ts';
 import type { Row } from './row.ts';
 import { type Making, type Rows, SqlRow } from './rows.ts';
-import { column, concat, printSql, type Sql, text, when } from './sql.ts';
+import { column, concat, printSql, type Sql, text, unionOf, when } from './sql.ts';
 import { termSql } from './terms.ts';
 
 /** What queries are made of. */
@@ -91,7 +92,10 @@ export function addQueries(map: MapPlan, rows: Rows, context: Context, outputs: 
     const nothing = when({ kind: 'is-one-of', value: terms, texts: [''] }, text(''));
     outputs[0]?.distinct.push(linesOf([print(nothing)], `${view}${row.laterals}${where}`, [], dialect));
   }
-  for (const { collection } of map.collects) termSql({ kind: 'head', origin: collection.origin, collection }, ofSubject);
+  for (const { output, isDistinct, query } of collectionQueries(map, { view, row: ofSubject, where }, dialect)) {
+    const { distinct, overlapping } = outputs[output] as Queries;
+    (isDistinct ? distinct : overlapping).push(query);
+  }
 }
 
 /** @param keys columns that stay beside each line */
@@ -185,13 +189,4 @@ export function queryOf({ distinct, overlapping }: Queries): string {
   const union = overlapping.length === 0 ? [] : [`SELECT DISTINCT line FROM (${unionOf(overlapping)})`];
   const all = [...distinct, ...union];
   return all.length === 0 ? `SELECT '' AS line WHERE false` : `SELECT line FROM (\n${unionOf(all)}\n) WHERE line IS NOT NULL`;
-}
-
-/** A balanced tree: engines go through a chain by recursion, and a mapping may have thousands of triples maps. */
-export function unionOf(queries: readonly string[]): string {
-  const [first = ''] = queries;
-  if (queries.length < 2) return `(${first})`;
-  const half = Math.ceil(queries.length / 2);
-  const sides = [queries.slice(0, half), queries.slice(half)].map((side) => (side.length === 1 ? unionOf(side) : `(${unionOf(side)})`));
-  return sides.join('\nUNION ALL\n');
 }

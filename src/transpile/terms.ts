@@ -6,13 +6,13 @@
 import { blankLabel, escapeLiteral, findNotInIri, fromBytes, guardUnsafeIri, hasScheme, toBytes } from '../core/text.ts';
 import { XSD } from '../core/value.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
-import type { RowTerm, Term } from '../plan/algebra.ts';
-import { unconditional } from '../plan/expressions.ts';
+import type { Collection, Member, RowTerm, Term } from '../plan/algebra.ts';
+import { expressionsOf, leavesOfTerm, unconditional } from '../plan/expressions.ts';
 import { schemeOf } from '../plan/written.ts';
+import { lexicalPattern } from './dialects/lexical.ts';
 import { evaluate, textSql } from './expressions.ts';
-import { lexicalPattern } from './lexical.ts';
 import { type Row, refused } from './row.ts';
-import { apply, concat, failWhen, matches, not, type Sql, text, when } from './sql.ts';
+import { any, apply, type Condition, concat, every, failWhen, isNull, matches, not, type Sql, text, when } from './sql.ts';
 
 /** The text of a term, as ordinary text. Refuses what cannot be written, and gives null for it. */
 export function termSql(term: Term, row: Row): Sql {
@@ -21,8 +21,11 @@ export function termSql(term: Term, row: Row): Sql {
       return text(constantTerm(term, row));
     case 'iri':
       return iriSql(term, row);
-    case 'blank':
-      return concat(text(`_:${row.labels}b`), apply('label', textSql(term.value, row)));
+    case 'blank': {
+      const made = textSql(term.value, row);
+      if (unconditional(term.value).kind === 'row') return concat(text('_:'), made);
+      return concat(text(`_:${row.labels}b`), apply('label', made));
+    }
     case 'literal':
       return literalSql(term, row);
     case 'encoded':
@@ -31,7 +34,7 @@ export function termSql(term: Term, row: Row): Sql {
     case 'quoted':
       return refused(row, term.origin, 'quoted triples');
     case 'head':
-      return refused(row, term.origin, 'a collection: its members are counted in the order of the records, and rows of SQL have none');
+      return headSql(term.collection, row);
   }
 }
 
@@ -81,6 +84,60 @@ function iriSql({ type, value, base }: Extract<RowTerm, { kind: 'iri' }>, row: R
   if (isUnsafe) return concat(text('<'), whole, text('>'));
   const message = `quadmill: record/term: an IRI holds a character that none may hold (${formatOrigin(value.origin)})`;
   return failWhen(matches(whole, NOT_IN_IRI), message, made, concat(text('<'), whole, text('>')));
+}
+
+// ---------------------------------------------------------------- collections
+
+export const NIL = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#nil>';
+
+/** The node that has the members of a collection; null where a condition does not hold. */
+export const nodeSql = ({ number, row: of }: Collection, row: Row): Sql => concat(text('_:'), textSql(of, row), text(`g${number}`));
+
+/** What stands for a collection in statements; null where it has no members, unless it may be empty. */
+export function headSql(collection: Collection, row: Row): Sql {
+  const { origin, as, head, strategy, allowEmpty, members } = collection;
+  const refuse = (reason: string): Sql => refused(row, origin, `a collection ${reason}`);
+  if (head !== undefined) return refuse('with a name: its members are those of all its records in their order, and rows of SQL have none');
+  if (strategy === 'product') return refuse('for each combination of its members (rml:cartesianProduct)');
+  const node = nodeSql(collection, row.beside('r'));
+  const isThere = any(...members.map((member, at) => isMember(member, at, row)));
+  if (!allowEmpty) return when(isThere, node);
+  return as === 'list' ? when(isThere, node, when(not(isNull(node)), text(NIL))) : node;
+}
+
+/** A member for a row, and the array of which each value gives one; undefined: there is one at most. */
+export interface MemberSql {
+  readonly item: Sql;
+  readonly each: { readonly element: string; readonly array: string } | undefined;
+}
+
+/** @param at the number of the member */
+export function memberSql(member: Member, at: number, row: Row): MemberSql {
+  if (member.kind === 'gather') return { item: headSql(member.collection, row.beside(`m${at}`)), each: undefined };
+  if (member.kind === 'joined')
+    return { item: refused(row, member.join.origin, 'members of a collection that a join finds'), each: undefined };
+  const apart = row.apart(`m${at}`);
+  const item = termSql(member.term, apart);
+  const [each, other] = apart.several;
+  if (each === undefined) return { item, each };
+  const isPlain = expressionsOf(member.term).every(({ kind }) => kind === 'read' || kind === 'template' || kind === 'constant');
+  if (other !== undefined || !isPlain)
+    refused(
+      row,
+      member.term.origin,
+      'members of a collection of several references with several values, or of a function or condition over them',
+    );
+  return { item, each: { element: each[0], array: each[1] } };
+}
+
+function isMember(member: Member, at: number, row: Row): Condition {
+  const { item, each } = memberSql(member, at, row);
+  if (each === undefined || member.kind !== 'term') return not(isNull(item));
+  const values = leavesOfTerm(member.term).flatMap((leaf) => row.apart(`m${at}`).read(leaf) ?? []);
+  return every(
+    { kind: 'has-value', array: each.array },
+    ...values.filter(({ isSeveral }) => !isSeveral).map(({ written }) => not(isNull(written))),
+  );
 }
 
 // ---------------------------------------------------------------- literals

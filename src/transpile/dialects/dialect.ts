@@ -5,7 +5,10 @@ export const DIALECTS = ['spark', 'duckdb'] as const;
 export type DialectName = (typeof DIALECTS)[number];
 
 /** A source that SQL can read. */
-export type Readable = CsvFile | JsonFile | TableRows;
+export type Readable = (CsvFile | JsonFile | TableRows) & {
+  /** Whether the view has the column `ROW`. */
+  readonly areNamed: boolean;
+};
 
 /** Rows of delimited text; the first row has the names of the columns. */
 export interface CsvFile {
@@ -46,6 +49,9 @@ export interface JsonItems {
 }
 
 export const RECORD = 'r0';
+
+/** Tells a record from all others of its source: letters, digits and `_`. Equal in each query over the same files. */
+export const ROW = 'row_id';
 
 /** The members that lead from a record to a value. */
 export interface JsonReference {
@@ -93,7 +99,9 @@ export interface Dialect extends Words {
   explode(list: string): string;
   /** In FROM, after a view: a row for each value of a column, which becomes the column `element`, and none for a row without. */
   lateral(array: string, element: string): string;
-  /** The same, with a row for one without, where the column is null. */
+  /** The same with the 0-based positions of the values, as the column `ELEMENT_at`. */
+  positioned(array: string, element: string): string;
+  /** The same as `lateral`, with a row for one without, where the column is null. */
   outerLateral(array: string, element: string): string;
   /** Whether several machines share the work: then rows with equal texts are brought together before duplicates among their lines are looked for. */
   readonly movesRows: boolean;

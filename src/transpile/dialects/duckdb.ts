@@ -21,7 +21,7 @@ import {
   type TableRows,
   textColumn,
 } from './dialect.ts';
-import { jsonColumns, jsonFunctions, termFunctions } from './shared.ts';
+import { jsonColumns, jsonFunctions, termFunctions, withRowNames } from './shared.ts';
 import type { Words } from './words.ts';
 
 /** Line ends stand as functions: a script with them in texts is hard to read. */
@@ -49,6 +49,7 @@ const words: Words = {
   },
   matches: (value, pattern) => `regexp_matches(${value}, ${text(pattern)})`,
   fail: (message) => `error(${message})`,
+  hasValue: (array) => `coalesce(len(list_filter(${array}, lambda x: json_type(x) <> 'NULL')) > 0, false)`,
   replacePattern: (value, pattern, replacement) =>
     `regexp_replace(${value}, ${text(pattern)}, ${text(replacement.replaceAll('\\', '\\\\').replaceAll(/\$(\d)/g, '\\$1'))}, 'g')`,
   extract: (value, pattern, group) => `regexp_extract(${value}, ${text(pattern)}, ${group})`,
@@ -102,8 +103,14 @@ const PREAMBLE: readonly string[] = [
   ...jsonFunctions(words, "(x ->> '$')[2:]", `starts_with(CAST(x AS VARCHAR), '"${TAGGED_WORD}')`),
 ];
 
+type Source<S> = Extract<Readable, S>;
+
+const viewOf = (source: Readable, number: number, rows: string): string =>
+  `CREATE OR REPLACE TEMPORARY VIEW records_${number} AS ${withRowNames(words, rows, source)}`;
+
 /** Names of columns are found whatever their case, so the header is compared first. */
-function csvView({ path, delimiter, quote, nulls, columns }: CsvFile, number: number): readonly string[] {
+function csvView(source: Source<CsvFile>, number: number): readonly string[] {
+  const { path, delimiter, quote, nulls, columns } = source;
   const dialect = `all_varchar = true, delim = ${text(delimiter)}, quote = ${text(quote ?? '')}, escape = ${text(quote ?? '')}, comment = '', skip = 0`;
   const file = (header: boolean): string => `read_csv(${text(path)}, header = ${header}, ${dialect})`;
   const checks = columns.map(
@@ -115,7 +122,7 @@ function csvView({ path, delimiter, quote, nulls, columns }: CsvFile, number: nu
     ...(checks.length === 0
       ? []
       : [`SELECT ${checks.join(' AND ')} FROM (SELECT list_value(*COLUMNS(*)) AS h FROM ${file(false)} LIMIT 1)`]),
-    `CREATE OR REPLACE TEMPORARY VIEW records_${number} AS SELECT ${cells} FROM ${file(true)}`,
+    viewOf(source, number, `SELECT ${cells} FROM ${file(true)}`),
   ];
 }
 
@@ -126,9 +133,11 @@ function columnsOf(columns: readonly string[], nulls: readonly string[], read: (
     .join(', ');
 }
 
-const tableView = ({ name, nulls, columns }: TableRows, number: number): readonly string[] => [
-  `CREATE OR REPLACE TEMPORARY VIEW records_${number} AS SELECT ${columnsOf(columns, nulls, (column) => `quadmill_table_cell(${identifier(column)})`)} FROM ${name}`,
-];
+function tableView(source: Source<TableRows>, number: number): readonly string[] {
+  const { name, nulls, columns } = source;
+  const cells = columnsOf(columns, nulls, (column) => `quadmill_table_cell(${identifier(column)})`);
+  return [viewOf(source, number, `SELECT ${cells} FROM ${name}`)];
+}
 
 const pathOf = (names: readonly string[]): string => text(`$${names.map((name) => `."${TAGGED_TEXT}${name}"`).join('')}`);
 
@@ -136,7 +145,8 @@ const pathOf = (names: readonly string[]): string => text(`$${names.map((name) =
 const looked = (j: string, names: readonly string[]): string =>
   names.reduce((sql, _, at) => `quadmill_json_object(${sql}, ${pathOf(names.slice(0, at))})`, j);
 
-function jsonView({ path, lines, steps, references, isKept }: JsonFile, number: number): readonly string[] {
+function jsonView(source: Source<JsonFile>, number: number): readonly string[] {
+  const { path, lines, steps, references, isKept } = source;
   let rows = lines
     ? `SELECT quadmill_json_whole(json) AS j FROM read_json_objects(${text(path)}, format = 'newline_delimited')`
     : `SELECT quadmill_json_whole(content) AS j FROM read_text(${text(path)})`;
@@ -151,7 +161,7 @@ function jsonView({ path, lines, steps, references, isKept }: JsonFile, number: 
   if (names.length > 0)
     rows = `SELECT * FROM (SELECT json_extract(${looked('j', names)}, ${pathOf(names)}) AS j FROM (${rows})) WHERE j IS NOT NULL`;
   const columns = ['1 AS c0', ...(isKept ? [`j AS ${RECORD}`] : []), ...columnsOfReferences('j', references, '')];
-  return [`CREATE OR REPLACE TEMPORARY VIEW records_${number} AS SELECT ${columns.join(', ')} FROM (${rows})`];
+  return [viewOf(source, number, `SELECT ${columns.join(', ')} FROM (${rows})`)];
 }
 
 const columnsOfReferences = (record: string, references: readonly JsonReference[], prefix: string): readonly string[] =>
@@ -189,6 +199,8 @@ export const duckdb: Dialect = {
   list: (texts) => `[${texts.join(', ')}]`,
   explode: (list) => `unnest(${list})`,
   lateral: (array, element) => `, unnest(${array}) AS ${element}_t(${element})`,
+  positioned: (array, element) =>
+    `, LATERAL (SELECT unnest(${array}) AS ${element}, unnest(range(len(${array}))) AS ${element}_at) ${element}_t`,
   outerLateral: (array, element) =>
     ` LEFT JOIN LATERAL (SELECT unnest(list_filter(${array}, lambda x: json_type(x) <> 'NULL')) AS ${element}) ${element}_t ON true`,
   distribute: () => '',

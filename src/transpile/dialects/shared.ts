@@ -1,6 +1,19 @@
 /** Functions of SQL that both dialects define alike: their bodies, over what the dialects spell differently. */
 import { XSD } from '../../core/value.ts';
-import { EXACT_DIGITS, type Form, literalColumn, NUMBER, SAFE_EXPONENT, textColumn, UCSCHAR, UNRESERVED, valueColumn } from './dialect.ts';
+import {
+  EXACT_DIGITS,
+  type Form,
+  literalColumn,
+  NUMBER,
+  RECORD,
+  type Readable,
+  ROW,
+  SAFE_EXPONENT,
+  textColumn,
+  UCSCHAR,
+  UNRESERVED,
+  valueColumn,
+} from './dialect.ts';
 import type { Words } from './words.ts';
 
 /** Texts in the place of others, one after the other; most values have none of them. */
@@ -92,3 +105,15 @@ const COLUMNS: Readonly<Record<Form, (at: number) => string>> = { text: textColu
 /** The columns of a reference with one value. @param prefix what their names begin with */
 export const jsonColumns = (value: string, forms: ReadonlySet<Form>, at: number, prefix: string): readonly string[] =>
   [...forms].map((form) => `quadmill_json_${form}(${value}) AS ${prefix}${COLUMNS[form](at)}`);
+
+/**
+ * The query of records, with the column `ROW` if the view has it: a hash of the record, or of the columns of CSV that are read, and a number among the
+ * records with an equal one. Records with an equal hash are interchangeable, so it does not matter which of them has which number.
+ */
+export function withRowNames(by: Words, rows: string, { areNamed, ...source }: Readable): string {
+  if (!areNamed) return rows;
+  const part = (name: string): string => `coalesce(${by.toText(`length(${name})`)} || ':' || ${name}, '-')`;
+  const content = source.kind === 'json' ? by.toText(RECORD) : ["''", ...source.columns.map((_, at) => part(textColumn(at)))].join(' || ');
+  const number = by.toText('row_number() OVER (PARTITION BY row_hash ORDER BY row_hash)');
+  return `SELECT *, row_hash || '_' || ${number} AS ${ROW} FROM (SELECT *, ${by.sha256(content)} AS row_hash FROM (${rows}))`;
+}

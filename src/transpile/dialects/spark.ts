@@ -22,7 +22,7 @@ import {
   type TableRows,
   textColumn,
 } from './dialect.ts';
-import { jsonColumns, jsonFunctions, termFunctions } from './shared.ts';
+import { jsonColumns, jsonFunctions, termFunctions, withRowNames } from './shared.ts';
 import type { Words } from './words.ts';
 
 /** Spark puts values of its configuration in the place of a dollar and a brace, also within texts. */
@@ -41,6 +41,7 @@ const words: Words = {
   defineOnce: define,
   matches: (value, pattern) => `${value} rlike ${text(pattern)}`,
   fail: (message) => `raise_error(${message})`,
+  hasValue: (array) => `coalesce(exists(${array}, x -> x IS NOT NULL), false)`,
   replacePattern: (value, pattern, replacement) =>
     `regexp_replace(${value}, ${text(pattern)}, ${text(replacement.replaceAll('\\', '\\\\'))})`,
   extract: (value, pattern, group) => `regexp_extract(${value}, ${text(pattern)}, ${group})`,
@@ -114,11 +115,17 @@ function fromJson(x: string, schema: string): string {
 
 // ---------------------------------------------------------------- sources
 
+type Source<S> = Extract<Readable, S>;
+
+const viewOf = (source: Readable, number: number, rows: string): string =>
+  `CREATE OR REPLACE TEMPORARY VIEW records_${number} AS ${withRowNames(words, rows, source)}`;
+
 /**
  * Whole rows are read, since only these are checked; a row with another number of cells than the header ends the job. Within quotes a reader
  * without `lineSep` changes ends of lines.
  */
-function csvView({ path, delimiter, quote, nulls, columns }: CsvFile, number: number): readonly string[] {
+function csvView(source: Source<CsvFile>, number: number): readonly string[] {
+  const { path, delimiter, quote, nulls, columns } = source;
   const options = {
     path,
     header: 'true',
@@ -136,7 +143,7 @@ function csvView({ path, delimiter, quote, nulls, columns }: CsvFile, number: nu
   };
   return [
     fileView(number, 'csv', options),
-    `CREATE OR REPLACE TEMPORARY VIEW records_${number} AS SELECT ${columnsOf(columns, nulls, (name) => `quadmill_cell(${identifier(name)})`)} FROM file_${number}`,
+    viewOf(source, number, `SELECT ${columnsOf(columns, nulls, (name) => `quadmill_cell(${identifier(name)})`)} FROM file_${number}`),
   ];
 }
 
@@ -152,9 +159,11 @@ function columnsOf(columns: readonly string[], nulls: readonly string[], read: (
   return cells.join(', ');
 }
 
-const tableView = ({ name, nulls, columns }: TableRows, number: number): readonly string[] => [
-  `CREATE OR REPLACE TEMPORARY VIEW records_${number} AS SELECT ${columnsOf(columns, nulls, (column) => `quadmill_table_cell(cast(${identifier(column)} AS STRING), typeof(${identifier(column)}))`)} FROM ${name}`,
-];
+function tableView(source: Source<TableRows>, number: number): readonly string[] {
+  const { name, nulls, columns } = source;
+  const cellOf = (column: string): string => `quadmill_table_cell(cast(${identifier(column)} AS STRING), typeof(${identifier(column)}))`;
+  return [viewOf(source, number, `SELECT ${columnsOf(columns, nulls, cellOf)} FROM ${name}`)];
+}
 
 /** `STRUCT<a: STRUCT<b: STRING>>` */
 const structOf = (names: readonly string[], inner: string): string =>
@@ -162,7 +171,8 @@ const structOf = (names: readonly string[], inner: string): string =>
 
 const member = (of: string, names: readonly string[]): string => [of, ...names.map((name) => identifier(TAGGED_TEXT + name))].join('.');
 
-function jsonView({ path, lines, steps, references, isKept }: JsonFile, number: number): readonly string[] {
+function jsonView(source: Source<JsonFile>, number: number): readonly string[] {
+  const { path, lines, steps, references, isKept } = source;
   let rows = `SELECT quadmill_json_parsed(y) AS x FROM (SELECT quadmill_json_tagged(quadmill_json_characters(value)) AS y FROM file_${number} WHERE value rlike ${text('[^ \\t\\r\\n]')})`;
   let names: string[] = [];
   for (const step of lines ? steps.slice(1) : steps) {
@@ -177,10 +187,7 @@ function jsonView({ path, lines, steps, references, isKept }: JsonFile, number: 
   const objects = `SELECT CASE WHEN x LIKE '{%' THEN x ELSE '{}' END AS x FROM (${rows})`;
   const { parsed, columns } = columnsOfReferences('x', references, '');
   const view = `SELECT ${['1 AS c0', ...(isKept ? [`x AS ${RECORD}`] : []), ...columns].join(', ')} FROM (SELECT ${['x', ...parsed].join(', ')} FROM (${objects}))`;
-  return [
-    fileView(number, 'text', { path, ...(lines ? {} : { wholetext: 'true' }) }),
-    `CREATE OR REPLACE TEMPORARY VIEW records_${number} AS ${view}`,
-  ];
+  return [fileView(number, 'text', { path, ...(lines ? {} : { wholetext: 'true' }) }), viewOf(source, number, view)];
 }
 
 /** What is read of a column with an object: structs of its members, each parsed once, and the columns of references over these. */
@@ -254,6 +261,7 @@ export const spark: Dialect = {
   list: (texts) => `array(${texts.join(', ')})`,
   explode: (list) => `explode(${list})`,
   lateral: (array, element) => ` LATERAL VIEW explode(${array}) ${element}_t AS ${element}`,
+  positioned: (array, element) => ` LATERAL VIEW posexplode(${array}) ${element}_t AS ${element}_at, ${element}`,
   outerLateral: (array, element) => ` LATERAL VIEW OUTER explode(filter(${array}, x -> x IS NOT NULL)) ${element}_t AS ${element}`,
   distribute: (columns) => ` DISTRIBUTE BY ${columns.join(', ')}`,
   write: (query, target) =>

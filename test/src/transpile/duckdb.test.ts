@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { transpileFiles } from '../../../bin/commands/mappings/compile.ts';
 import { lexicalSpace } from '../../../src/core/input/lexical-form.ts';
 import { toBytes } from '../../../src/core/text.ts';
-import { lexicalPattern, WITH_PATTERN } from '../../../src/transpile/lexical.ts';
+import { lexicalPattern, WITH_PATTERN } from '../../../src/transpile/dialects/lexical.ts';
 import { Random, seeds } from '../../support/random.ts';
 import { logicalSource, writeAwkward, writeMapping } from './cases.ts';
 import { type Engine, startDuckdb } from './duckdb.ts';
@@ -121,26 +121,37 @@ test('refuses what it cannot, with every reason and its line', async () => {
 rml:subjectMap [ rml:termType rml:BlankNode ] ;
 rml:predicateObjectMap [ rml:predicate e:p ; rml:objectMap [ rml:reference "$..v" ] ] ;
 rml:predicateObjectMap [ rml:predicate e:q ; rml:objectMap [ rml:reference "v" ; rml:datatype xsd:base64Binary ] ] ;
-rml:predicateObjectMap [ rml:predicate e:r ; rml:objectMap [ rml:gather ( [ rml:reference "v" ] ) ; rml:gatherAs rdf:List ] ] .
+rml:predicateObjectMap [ rml:predicate e:r ; rml:objectMap [ rml:template "http://e/{v}" ; rml:gather ( [ rml:reference "v" ] ) ; rml:gatherAs rdf:List ] ] ;
+rml:predicateObjectMap [ rml:predicate e:r ; rml:objectMap [ rml:gather ( [ rml:reference "v" ] [ rml:reference "w" ] ) ; rml:gatherAs rdf:List ; rml:strategy rml:cartesianProduct ] ] ;
+rml:predicateObjectMap [ rml:predicate e:r ; rml:objectMap [ rml:gather ( [ rml:template "{v[*]}-{w[*]}" ; rml:termType rml:Literal ] ) ; rml:gatherAs rdf:Bag ] ] ;
+rml:predicateObjectMap [ rml:predicate e:r ; rml:objectMap [ rml:gather (
+[ rml:parentTriplesMap <#O> ; rml:joinCondition [ rml:child "v" ; rml:parent "v" ] ] ) ; rml:gatherAs rdf:Bag ] ] .
+<#O> SOURCE(v.json,JSONPath) ; rml:subjectMap [ rml:template "http://e/{v}" ] .
 <#N> SOURCE(v.xml,XPath) ; rml:subjectMap [ rml:template "http://e/{v}" ; rml:class e:C ] .
 <#V> rml:viewOn ${logicalSource('v.json', 'rml:referenceFormulation rml:JSONPath')} ; rml:field [ rml:fieldName "f" ; rml:reference "f[*]" ] , [ rml:fieldName "t" ; rml:template "{f[*]}-" ] ,
 [ a rml:IterableField ; rml:fieldName "i" ; rml:iterator "$.i" ; rml:field [ rml:fieldName "x" ; rml:reference "x" ] ] .
 <#P> rml:logicalSource <#V> ; rml:subjectMap [ rml:template "http://e/{f}/{i.x}" ; rml:class e:C ] .
 <#Q> rml:logicalSource <#V> ; rml:subjectMap [ rml:template "http://e/{t}" ; rml:class e:C ] .
 <#R> rml:logicalSource <#V> ;
-rml:subjectMap [ rml:template "http://e/{f.#}" ; rml:class e:C ] .`,
+rml:subjectMap [ rml:template "http://e/{f.#}" ; rml:class e:C ] .
+<#W> rml:viewOn ${logicalSource('v.json', 'rml:referenceFormulation rml:JSONPath')} ; rml:field [ rml:fieldName "f" ; rml:reference "f[*]" ] .
+<#X> rml:logicalSource <#W> ;
+rml:subjectMap [ rml:termType rml:BlankNode ; rml:class e:C ] .`,
   });
   const { refusals } = await compiled(mapping, own);
   const first = refusals[0]?.origin.line as number;
   expect(refusals.map(({ origin, reason }) => [origin.line - first, reason.replace(/:.*/, '')])).toEqual([
-    [0, 'a blank node for each record'],
-    [1, 'the reference "$..v"'],
-    [2, 'the check of values of http'],
-    [3, 'a collection'],
-    [4, 'the XML document "v.xml"'],
-    [5, 'a template or function over a reference with several values in a view'],
-    [6, 'an iterable field of a view, unless its iterator is the names of members of JSON and one [*] at its end'],
-    [10, 'a position of rows (#)'],
+    [0, 'the reference "$..v"'],
+    [1, 'the check of values of http'],
+    [2, 'a collection with a name'],
+    [3, 'a collection for each combination of its members (rml'],
+    [4, 'members of a collection of several references with several values, or of a function or condition over them'],
+    [6, 'members of a collection that a join finds'],
+    [8, 'the XML document "v.xml"'],
+    [9, 'a template or function over a reference with several values in a view'],
+    [10, 'an iterable field of a view, unless its iterator is the names of members of JSON and one [*] at its end'],
+    [14, 'a position of rows (#)'],
+    [17, 'a blank node for each row of a view that has several rows for a record'],
   ]);
 });
 

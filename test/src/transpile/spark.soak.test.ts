@@ -1,5 +1,5 @@
 /**
- * Lines of jobs for Spark and DuckDB against those of runs: workloads of the bench, awkward data, and the cases of rml-core. One Spark with two executors
+ * Lines of jobs for Spark and DuckDB against those of runs: workloads of the bench, awkward data, and the cases of rml-core and rml-cc. One Spark with two executors
  * runs some of them, several in a job, and loses an executor within the first job.
  *
  * `TRANSPILE_ROWS=n` takes n rows of each file of the workloads in the place of 200, `TRANSPILE_CASES=n` n cases for Spark in the place of 4.
@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { transpileFiles } from '../../../bin/commands/mappings/compile.ts';
 import type { DialectName } from '../../../src/transpile/dialects/dialect.ts';
-import { unionOf } from '../../../src/transpile/statements.ts';
+import { unionOf } from '../../../src/transpile/sql.ts';
 import type { Transpiled } from '../../../src/transpile/transpile.ts';
 import { generateMissing } from '../../bench/measure.ts';
 import { readManifest } from '../../conformance/manifest.ts';
@@ -19,6 +19,7 @@ import { type Spark, startSpark } from '../../servers/lake/spark.ts';
 import { PROJECT_ROOT } from '../../support/project-root.ts';
 import { writeCalls } from './calls.ts';
 import { writeAwkward } from './cases.ts';
+import { structureOf, writeCollections } from './collections.ts';
 import { type Engine, startDuckdb } from './duckdb.ts';
 import { BASE, linesOfRun } from './lines.ts';
 import { linesOfDirectory } from './spark.ts';
@@ -27,7 +28,7 @@ import { writeViews } from './views.ts';
 const ROWS = Number(process.env.TRANSPILE_ROWS ?? 200);
 /** Cases of rml-core and workloads that Spark runs, beside those with calls, views and several values; those between are left out. */
 const SPARK_CASES = Number(process.env.TRANSPILE_CASES ?? 4);
-const ALWAYS: ReadonlySet<string> = new Set(['combinations', 'calls-json', 'views']);
+const ALWAYS: ReadonlySet<string> = new Set(['combinations', 'calls-json', 'views', 'collections', 'collections-csv']);
 /** Cases of one job: the time that Spark plans for grows faster than their number. */
 const TOGETHER = 5;
 const SUITES = join(PROJECT_ROOT, '..', 'shared', 'conformance');
@@ -47,8 +48,8 @@ let spark: Spark | { readonly skip: string };
 beforeAll(async () => {
   engine = await startDuckdb();
   spark = await startSpark();
-  for (const { name, mapping, directory: own } of [...writeAwkward(directory, 3), ...writeCalls(directory, 2), ...writeViews(directory, 1)])
-    cases.push({ name, mapping, directory: own, base: BASE });
+  const made = [...writeAwkward(directory, 3), ...writeCalls(directory, 2), ...writeViews(directory, 1), ...writeCollections(directory, 1)];
+  for (const { name, mapping, directory: own } of made) cases.push({ name, mapping, directory: own, base: BASE });
   for (const [folder, mapping] of [
     ['flat-1k', 'mapping.ttl'],
     ['join-nm', 'mapping.ttl'],
@@ -58,7 +59,7 @@ beforeAll(async () => {
     cases.push({ name: folder, mapping: join(own, mapping), directory: own, base: BASE });
   }
   for (const { id, dir, mapping, baseIRI, suite } of readManifest(SUITES) ?? []) {
-    if (suite !== 'rml-core' || mapping === null) continue;
+    if (!['rml-core', 'rml-cc'].includes(suite) || mapping === null) continue;
     cases.push({ name: id, mapping: join(SUITES, dir, mapping), directory: join(SUITES, dir), base: baseIRI });
   }
 });
@@ -106,7 +107,8 @@ async function taken(dialect: DialectName): Promise<Compiled[]> {
 }
 
 test('DuckDB gives the lines of runs', async () => {
-  for (const { case: one, job, lines } of await taken('duckdb')) expect([one.name, await engine.run(job)]).toEqual([one.name, lines]);
+  for (const { case: one, job, lines } of await taken('duckdb'))
+    expect([one.name, structureOf(await engine.run(job))]).toEqual([one.name, structureOf(lines)]);
 });
 
 test('Spark gives the lines of runs, also when it loses an executor', async () => {
@@ -136,7 +138,7 @@ test('Spark gives the lines of runs, also when it loses an executor', async () =
     const lines = linesOfDirectory(output);
     for (const [at, { case: one, lines: expected }] of group.entries()) {
       const found = lines.filter((line) => line.startsWith(`${at} `)).map((line) => line.slice(2));
-      expect([one.name, found]).toEqual([one.name, expected]);
+      expect([one.name, structureOf(found)]).toEqual([one.name, structureOf(expected)]);
     }
   }
   await session.close();

@@ -1,6 +1,6 @@
 /** Lexical spaces of XML Schema as regular expressions that RE2 and Java read alike: those of `src/core/input/lexical-form.ts`, as far as one can say them. */
-import { lexicalSpace } from '../core/input/lexical-form.ts';
-import { XSD } from '../core/value.ts';
+import { lexicalSpace } from '../../core/input/lexical-form.ts';
+import { XSD } from '../../core/value.ts';
 
 const D = '[0-9]';
 const ZONE = '(?:Z|[+-](?:(?:0[0-9]|1[0-3]):[0-5][0-9]|14:00))';
