@@ -128,7 +128,8 @@ export function checkSource(source: FileSource, binding: Binding, refusals: Refu
   }
   const format = readAs(formulation, formatOfPath(path));
   if (isWorkbook(format) || sheet !== undefined) refuse(`the spreadsheet ${JSON.stringify(path)}`);
-  else if (formulation === 'xml') refuse(`the XML document ${JSON.stringify(path)}`);
+  else if (formulation === 'xml')
+    refuse(`the XML document ${JSON.stringify(path)}: Spark finds elements by their name at any depth, and DuckDB reads none`);
   else if (format === 'parquet')
     refuse(`the Parquet file ${JSON.stringify(path)}: bind a table or a view by --source, and read it as rml:CSV`);
   if (request !== undefined) refuse('a source on the Web, or a topic');

@@ -11,6 +11,10 @@ export type Sql =
   | { readonly kind: 'native'; readonly name: 'coalesce' | 'concat_ws'; readonly to: readonly Sql[] }
   /** The first branch that holds; null if none does and there is no `otherwise`. */
   | { readonly kind: 'case'; readonly branches: readonly Branch[]; readonly otherwise: Sql | undefined }
+  /** Every match replaced. @param replacement `$1` for the first group */
+  | { readonly kind: 'replaced'; readonly value: Sql; readonly pattern: string; readonly replacement: string }
+  /** A group of the first match; an empty text if there is none. */
+  | { readonly kind: 'extracted'; readonly value: Sql; readonly pattern: string; readonly group: number }
   /** Ends the job. */
   | { readonly kind: 'fail'; readonly message: Sql }
   /** SQL of one dialect. */
@@ -79,6 +83,10 @@ export interface Spelling {
   identifier(name: string): string;
   matches(value: string, pattern: string): string;
   fail(message: string): string;
+  /** A group of the first match; an empty text if there is none. */
+  extract(value: string, pattern: string, group: number): string;
+  /** Every match is replaced. @param replacement `$1` for the first group */
+  replacePattern(value: string, pattern: string, replacement: string): string;
   /** Whether an array has a value. */
   hasValue(array: string): string;
 }
@@ -99,6 +107,10 @@ export function printSql(sql: Sql, by: Spelling): string {
       const branches = sql.branches.map(({ when: condition, then }) => ` WHEN ${printCondition(condition, by)} THEN ${printSql(then, by)}`);
       return `CASE${branches.join('')}${sql.otherwise === undefined ? '' : ` ELSE ${printSql(sql.otherwise, by)}`} END`;
     }
+    case 'replaced':
+      return by.replacePattern(printSql(sql.value, by), sql.pattern, sql.replacement);
+    case 'extracted':
+      return by.extract(printSql(sql.value, by), sql.pattern, sql.group);
     case 'fail':
       return by.fail(printSql(sql.message, by));
     case 'raw':

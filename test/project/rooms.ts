@@ -82,7 +82,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       dialects: 'how the engines read files and write SQL',
       functions: 'calls of functions',
     },
-    uses: ['src/core', 'src/functions', 'src/mapping', 'src/paths', 'src/plan'],
+    uses: ['src/core', 'src/functions', 'src/mapping', 'src/paths', 'src/plan', 'src/regexp'],
     withoutNode: true,
   },
   'src/spark': {

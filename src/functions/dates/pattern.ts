@@ -16,7 +16,7 @@ interface Field {
   readonly letter: string;
   readonly count: number;
 }
-type Part = Field | { readonly literal: string } | { readonly bracket: '[' | ']' };
+export type Part = Field | { readonly literal: string } | { readonly bracket: '[' | ']' };
 
 interface Reader {
   readonly regex: RegExp;
@@ -69,7 +69,8 @@ function fromStrptime(pattern: string): string {
   });
 }
 
-function partsOf(pattern: string): readonly Part[] {
+/** The fields and literals of a pattern, in their order. @throws DataError */
+export function partsOf(pattern: string): readonly Part[] {
   return kept(parsed, pattern, () => {
     const java = pattern.includes('%') ? fromStrptime(pattern) : pattern;
     const parts: Part[] = [];

@@ -58,6 +58,7 @@ const words: Words = {
   startsWith: (value, start) => `starts_with(${value}, ${start})`,
   endsWith: (value, end) => `ends_with(${value}, ${end})`,
   booleanText: (condition) => `CAST((${condition}) AS VARCHAR)`,
+  encodeUri: (value) => `quadmill_uri_part(${value})`,
   toText: (number) => `CAST(${number} AS VARCHAR)`,
   toDouble: (value) => `CAST(${value} AS DOUBLE)`,
   sha256: (value) => `sha256(${value})`,

@@ -50,6 +50,8 @@ const words: Words = {
   startsWith: (value, start) => `startswith(${value}, ${start})`,
   endsWith: (value, end) => `endswith(${value}, ${end})`,
   booleanText: (condition) => `cast((${condition}) AS STRING)`,
+  // A function with a lambda may stand in no other function.
+  encodeUri: (value) => `replace(replace(replace(url_encode(${value}), '+', '%20'), '*', '%2A'), '%7E', '~')`,
   toText: (number) => `cast(${number} AS STRING)`,
   toDouble: (value) => `cast(${value} AS DOUBLE)`,
   sha256: (value) => `sha2(${value}, 256)`,

@@ -7,10 +7,6 @@ export interface Words extends Spelling {
   define(name: string, parameters: readonly string[], body: string, type?: 'int' | 'double'): string;
   /** The same for a function whose arguments are made once, however often the body has them: calls stand in calls. */
   defineOnce: Words['define'];
-  /** Every match is replaced. @param replacement `$1` for the first group */
-  replacePattern(value: string, pattern: string, replacement: string): string;
-  /** A group of the first match; an empty text if there is none. */
-  extract(value: string, pattern: string, group: number): string;
   /** Without any of the characters at both ends. */
   trim(value: string, characters: string): string;
   trimStart(value: string, characters: string): string;
@@ -18,6 +14,8 @@ export interface Words extends Spelling {
   endsWith(value: string, end: string): string;
   /** `true` or `false`. */
   booleanText(condition: string): string;
+  /** As `quadmill_uri_part`, for what stands within other functions. */
+  encodeUri(value: string): string;
   toText(number: string): string;
   toDouble(value: string): string;
   sha256(value: string): string;

@@ -4,10 +4,16 @@
  * Positions and lengths count UTF-16 code units there and characters here. They agree for texts without characters beyond U+FFFF; others end the
  * job (`units`).
  */
+
+import { EXACT_DIGITS, SAFE_EXPONENT } from '../dialects/dialect.ts';
+import { DATE } from '../dialects/lexical.ts';
 import type { Words } from '../dialects/words.ts';
 import type { Definer } from '../row.ts';
 import type { Sql } from '../sql.ts';
 import { caseTables } from './letter-case.ts';
+
+/** Year, month, day, hour, minute and second, each in digits. */
+const REWRITTEN = '^([+-]?[0-9]+)-([0-9]+)-([0-9]+)T([0-9]+):([0-9]+):([0-9]+)\\z';
 
 interface Definition {
   /** With a type behind the name, if it is no text. */
@@ -94,6 +100,20 @@ const DEFINITIONS = {
   equal: { takes: ['x', 'y'], body: (by) => by.booleanText('x = y') },
   not_equal: { takes: ['x', 'y'], body: (by) => by.booleanText('x <> y') },
   text_before: { takes: ['x', 'y'], body: (by) => by.booleanText('x < y') },
+  index_of: {
+    takes: ['x', 'y'],
+    body: (by) => `CASE WHEN y = '' THEN '0' ELSE ${by.toText('instr(quadmill_units(x), y) - 1')} END`,
+    uses: ['units'],
+  },
+  equal_ignoring_case: {
+    takes: ['x', 'y'],
+    body: (by) => by.booleanText('quadmill_lower(quadmill_upper(x)) = quadmill_lower(quadmill_upper(y))'),
+    uses: ['upper', 'lower'],
+  },
+  encode_uri: { takes: ['x'], body: (by) => by.encodeUri('x') },
+  local_name: { takes: ['x'], body: (by) => by.replacePattern('x', '^(?s).*[#/:]', '') },
+  is_uuid: { takes: ['x'], body: (by) => by.booleanText(by.matches('x', '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\\z')) },
+  characters: { takes: ['x', 'y', 'z'], body: () => 'translate(x, y, z)' },
   number: {
     takes: ['x'],
     gives: 'double',
@@ -109,6 +129,75 @@ const DEFINITIONS = {
       `CASE WHEN ${by.matches('quadmill_trim(x)', NUMBER)} THEN ${by.booleanText(`abs(${by.toDouble('quadmill_trim(x)')}) < ${by.toDouble("'Infinity'")}`)} ELSE 'false' END`,
     uses: ['trim'],
   },
+  /**
+   * In plain digits, as `numberText` writes the number. A decimal of so few digits is the shortest one of its double.
+   */
+  number_text: {
+    takes: ['x'],
+    body: (by) =>
+      `CASE WHEN x IS NULL THEN NULL WHEN quadmill_is_number(x) = 'false' THEN ${failure(by, 'a text is not a number')} ELSE quadmill_plain_digits(${plainForm(by)}) END`,
+    uses: ['is_number', 'trim', 'plain_digits'],
+  },
+  plain_digits: {
+    takes: ['x'],
+    body: (by) => {
+      const [d, e] = ['quadmill_digits(x)', 'quadmill_exponent(x)'];
+      return `CASE WHEN ${d} = '' THEN '0' WHEN length(${d}) > ${EXACT_DIGITS} OR abs(${e}) > ${SAFE_EXPONENT} THEN ${failure(by, `a number has more than ${EXACT_DIGITS} digits, or is too large or too small`)}
+    ELSE CASE WHEN ${by.startsWith('x', "'-'")} THEN '-' ELSE '' END || CASE WHEN ${e} < 0 THEN '0.' || repeat('0', -${e} - 1) || ${d}
+    WHEN length(${d}) <= ${e} + 1 THEN ${d} || repeat('0', ${e} + 1 - length(${d})) ELSE left(${d}, ${e} + 1) || '.' || substring(${d}, ${e} + 2) END END`;
+    },
+  },
+  absolute: { takes: ['x'], body: () => `replace(quadmill_number_text(x), '-', '')`, uses: ['number_text'] },
+  least: {
+    takes: ['x', 'y'],
+    body: () =>
+      'CASE WHEN quadmill_number(x) <= quadmill_number(y) THEN quadmill_number_text(x) WHEN quadmill_number(x) > quadmill_number(y) THEN quadmill_number_text(y) END',
+    uses: ['number', 'number_text'],
+  },
+  greatest: {
+    takes: ['x', 'y'],
+    body: () =>
+      'CASE WHEN quadmill_number(x) >= quadmill_number(y) THEN quadmill_number_text(x) WHEN quadmill_number(x) < quadmill_number(y) THEN quadmill_number_text(y) END',
+    uses: ['number', 'number_text'],
+  },
+  floor: { takes: ['x'], body: (by) => integral(by, 'floor(quadmill_number(x))'), uses: ['number'] },
+  ceil: { takes: ['x'], body: (by) => integral(by, 'ceil(quadmill_number(x))'), uses: ['number'] },
+  truncate: {
+    takes: ['x'],
+    body: (by) => integral(by, 'CASE WHEN quadmill_number(x) < 0 THEN ceil(quadmill_number(x)) ELSE floor(quadmill_number(x)) END'),
+    uses: ['number'],
+  },
+  /** Halves go up. The difference of a number and its floor is exact, the sum with a half is not. */
+  nearest: {
+    takes: ['x'],
+    body: (by) =>
+      integral(by, 'floor(quadmill_number(x)) + CASE WHEN quadmill_number(x) - floor(quadmill_number(x)) >= 0.5 THEN 1 ELSE 0 END'),
+    uses: ['number'],
+  },
+  round: {
+    takes: ['x'],
+    body: (by) =>
+      `quadmill_nearest(CASE WHEN contains(x, '.') THEN replace(x, ',', '') ELSE ${by.replacePattern('x', '^([^,]*),', '$1.')} END)`,
+    uses: ['nearest'],
+  },
+  /** Of a date that `functions/dates.ts` has rewritten; null if it has none, or no such date. */
+  date_time: {
+    takes: ['x', 'r'],
+    body: (by) => {
+      const field = (at: number): string => `right('0' || ${by.extract('r', REWRITTEN, at)}, 2)`;
+      const made = `${by.extract('r', REWRITTEN, 1)} || '-' || ${field(2)} || '-' || ${field(3)} || 'T' || ${field(4)} || ':' || ${field(5)} || ':' || ${field(6)}`;
+      return `CASE WHEN r IS NULL THEN NULL WHEN NOT (${by.matches(by.extract('r', REWRITTEN, 1), '^[0-9]{4}\\z')}) THEN ${failure(by, 'a year is not four digits')}
+    WHEN ${by.matches(made, `^${DATE}T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}\\z`)} THEN ${made} END`;
+    },
+  },
+  date: { takes: ['x', 'r'], body: () => 'left(quadmill_date_time(x, r), 10)', uses: ['date_time'] },
+  checked_date_time: {
+    takes: ['x', 'r'],
+    body: (by) =>
+      `CASE WHEN x IS NOT NULL AND quadmill_date_time(x, r) IS NULL THEN ${failure(by, 'a text is no date of the pattern')} ELSE quadmill_date_time(x, r) END`,
+    uses: ['date_time'],
+  },
+  checked_date: { takes: ['x', 'r'], body: () => 'left(quadmill_checked_date_time(x, r), 10)', uses: ['checked_date_time'] },
   numbers_equal: { takes: ['x', 'y'], body: comparison('='), uses: ['number'] },
   less_than: { takes: ['x', 'y'], body: comparison('<'), uses: ['number'] },
   greater_than: { takes: ['x', 'y'], body: comparison('>'), uses: ['number'] },
@@ -126,6 +215,10 @@ const DEFINITIONS = {
   /** Of booleans beside each other. */
   every: { takes: ['x'], body: (by) => `CASE WHEN x <> '' THEN ${by.booleanText(`NOT contains(x, 'false')`)} END` },
   some: { takes: ['x'], body: (by) => `CASE WHEN x <> '' THEN ${by.booleanText(`contains(x, 'true')`)} END` },
+  odd: {
+    takes: ['x'],
+    body: (by) => `CASE WHEN x <> '' THEN ${by.booleanText(`(length(x) - length(replace(x, 'true', ''))) % 8 = 4`)} END`,
+  },
   md5: { takes: ['x'], body: () => 'md5(x)' },
   sha1: { takes: ['x'], body: () => 'sha1(x)' },
   sha256: { takes: ['x'], body: (by) => by.sha256('x') },
@@ -136,6 +229,22 @@ const DEFINITIONS = {
     body: (by) => `CASE WHEN ${by.matches('x', '[",\\r\\n]')} THEN '"' || replace(x, '"', '""') || '"' ELSE x END`,
   },
 } as const satisfies Readonly<Record<string, Omit<Definition, 'uses'> & { readonly uses?: readonly string[] }>>;
+
+/** Of a number as functions read it: the form of `NUMBER` of the dialects. */
+const plainForm = (by: Words): string =>
+  by.replacePattern(
+    // The first group, and a zero: there are no ten groups.
+    by.replacePattern(by.replacePattern('quadmill_trim(x)', '^[+]', ''), '^(-?)[.]', '$10.'),
+    '[.]([eE]|\\z)',
+    '$1',
+  );
+
+/** A double without decimals in digits. Casts are made also where their branch is not taken. */
+function integral(by: Words, made: string): string {
+  const bound = '9007199254740992';
+  return `CASE WHEN abs(quadmill_number(x)) >= ${bound} THEN ${failure(by, 'a number is too large for an exact integer')}
+    WHEN x IS NOT NULL THEN ${by.toText(`CAST(least(greatest(${made}, -${bound}), ${bound}) AS BIGINT)`)} END`;
+}
 
 const escapedMarkup = (x: string): string =>
   [

@@ -5,6 +5,8 @@ import type { Transpiled } from '../../../src/transpile/transpile.ts';
 export interface Engine {
   /** The lines, sorted. @throws Error — of the engine, with the message of the job */
   run(job: Transpiled): Promise<string[]>;
+  /** The one value of a query. */
+  value(query: string): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -21,6 +23,14 @@ export async function startDuckdb(): Promise<Engine> {
           .getRowsJson()
           .map(([line]) => String(line))
           .sort();
+      } finally {
+        connection.closeSync();
+      }
+    },
+    async value(query) {
+      const connection = await instance.connect();
+      try {
+        return (await connection.runAndReadAll(query)).getRowsJson()[0]?.[0];
       } finally {
         connection.closeSync();
       }

@@ -11,7 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { transpileFiles } from '../../../bin/commands/mappings/compile.ts';
 import type { DialectName } from '../../../src/transpile/dialects/dialect.ts';
-import { unionOf } from '../../../src/transpile/sql.ts';
+import { spark as sparkDialect } from '../../../src/transpile/dialects/spark.ts';
+import { printSql, type Sql, unionOf } from '../../../src/transpile/sql.ts';
 import type { Transpiled } from '../../../src/transpile/transpile.ts';
 import { generateMissing } from '../../bench/measure.ts';
 import { readManifest } from '../../conformance/manifest.ts';
@@ -22,6 +23,7 @@ import { writeAwkward } from './cases.ts';
 import { structureOf, writeCollections } from './collections.ts';
 import { type Engine, startDuckdb } from './duckdb.ts';
 import { BASE, linesOfRun } from './lines.ts';
+import { randomReplacing } from './patterns.ts';
 import { linesOfDirectory } from './spark.ts';
 import { writeViews } from './views.ts';
 
@@ -142,6 +144,25 @@ test('Spark gives the lines of runs, also when it loses an executor', async () =
     }
   }
   await session.close();
+});
+
+test('Spark replaces what ECMAScript replaces', async () => {
+  if ('skip' in spark) return console.warn(`skipped: ${spark.skip}`);
+  const session = await spark.session();
+  const output = join(directory, 'replaced');
+  const all = randomReplacing(7, 300);
+  const rows = all.map(({ pattern, text, replacement }, at) => {
+    const value: Sql = { kind: 'raw', sql: sparkDialect.text(text) };
+    return `concat('${String(at).padStart(4, '0')} ', hex(${printSql({ kind: 'replaced', value, pattern: pattern.source, replacement }, sparkDialect)}))`;
+  });
+  await session.run(`INSERT OVERWRITE DIRECTORY 'file://${output}' USING text SELECT explode(array(${rows.join(', ')}))`);
+  await session.close();
+  const found = linesOfDirectory(output).map((line, at) => [
+    all[at]?.source,
+    all[at]?.text,
+    Buffer.from(line.slice(5), 'hex').toString('utf8'),
+  ]);
+  expect(found).toEqual(all.map(({ source, text, replaced }) => [source, text, replaced]));
 });
 
 async function loseExecutor({ executors }: Spark): Promise<void> {
