@@ -17,6 +17,8 @@ export interface SubjectRows {
   readonly row: SqlRow;
   /** Behind FROM and what the row adds to it. */
   readonly where: string;
+  /** Whether a record has several, one for each value of its subject. */
+  readonly areSeveral: boolean;
 }
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
@@ -76,7 +78,7 @@ function queriesOf([collection, ...around]: Chain, graph: Term | undefined, rows
     );
   }
   // A subject, condition or graph with several values makes several rows of a record.
-  const once = row.laterals === '' ? '' : 'DISTINCT ';
+  const once = row.laterals === '' && !rows.areSeveral ? '' : 'DISTINCT ';
   const all = `SELECT ${once}h, g, m, p, item FROM (${unionOf(found)}) WHERE h IS NOT NULL AND g IS NOT NULL AND item IS NOT NULL`;
   const numbered = `SELECT h, g, item, CAST(row_number() OVER (PARTITION BY h, g ORDER BY m, p) AS INT) AS n, CAST(count(*) OVER (PARTITION BY h, g) AS INT) AS total FROM (${all})`;
   const nodeAt = (number: string): string => `h || 'm' || ${dialect.toText(number)}`;

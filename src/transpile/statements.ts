@@ -92,7 +92,11 @@ export function addQueries(map: MapPlan, rows: Rows, context: Context, outputs: 
     const nothing = when({ kind: 'is-one-of', value: terms, texts: [''] }, text(''));
     outputs[0]?.distinct.push(linesOf([print(nothing)], `${view}${row.laterals}${where}`, [], dialect));
   }
-  for (const { output, isDistinct, query } of collectionQueries(map, { view, row: ofSubject, where }, dialect)) {
+  for (const { output, isDistinct, query } of collectionQueries(
+    map,
+    { view, row: ofSubject, where, areSeveral: start.laterals !== '' },
+    dialect,
+  )) {
     const { distinct, overlapping } = outputs[output] as Queries;
     (isDistinct ? distinct : overlapping).push(query);
   }

@@ -75,7 +75,9 @@ export function writeCollections(directory: string, seed: number): readonly Writ
 <#J> ${source} ; rml:subjectMap [ rml:template "http://e/j/{${random.pick([...single, ...several])}}" ] ;
   ${om('r', 'rml:parentTriplesMap <#R> ; rml:joinCondition [ rml:child "a" ; rml:parent "b" ]')}
   ${om('s', 'rml:parentTriplesMap <#S> ; rml:joinCondition [ rml:child "id" ; rml:parent "id" ]')}
-  ${om('x', 'rml:termType rml:BlankNode')} ${om('y', gather(1))} .`;
+  ${om('x', 'rml:termType rml:BlankNode')} ${om('y', gather(1))} .
+<#K> ${source} ; rml:subjectMap [ rml:functionExecution [ rml:function <${GREL}toUpperCase> ; rml:input [ rml:parameter <${GREL}valueParam> ;
+    rml:inputValueMap [ rml:template "k{${several[0] ?? 'a'}}" ] ] ] ; rml:termType rml:BlankNode ] ; ${om('z', gather(0))} .`;
   };
   const cell = (value: string | null): string => (value === null ? 'NULL' : `"${value.replaceAll('"', '""')}"`);
   return [
