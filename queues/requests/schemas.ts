@@ -39,7 +39,10 @@ export const PROCESS_REQUEST = {
 /** For the SQL transformer: its database and mapping are options. */
 export const SQL_REQUEST = { type: 'object', properties: { dataset: DATASET } } as const satisfies FieldsSchema;
 
-const FILES = { ...TEXTS, description: 'The URL of a file of N-Quads, or of a directory of parts with _SUCCESS, or an array of them' } as const;
+const FILES = {
+  ...TEXTS,
+  description: 'The URL of a file of N-Quads, or of a directory of parts with _SUCCESS, or an array of them',
+} as const;
 
 const WRITE_MODE = {
   type: 'string',

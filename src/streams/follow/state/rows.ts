@@ -67,10 +67,11 @@ export class KeptRows {
    * them.
    *
    * @param begun undefined: those that are there, whatever they are of
+   * @param isWhole see `assertEnvironment`
    * @throws Fault sink/failed — they cannot be opened; source/missing — `begun` is undefined, and there are none
    */
-  static async open(directory: string, begun: Pick<FollowState, 'dataset' | 'feed'> | undefined): Promise<KeptRows> {
-    const opened = openIn(directory, begun ?? { dataset: '', feed: '' });
+  static async open(directory: string, begun: Pick<FollowState, 'dataset' | 'feed'> | undefined, isWhole = true): Promise<KeptRows> {
+    const opened = openIn(directory, begun ?? { dataset: '', feed: '' }, isWhole);
     const { dataset, feed } = opened.state;
     if (begun === undefined) {
       if (dataset !== '' && opened.isKept) return opened;
@@ -83,7 +84,7 @@ export class KeptRows {
     if (dataset === begun.dataset && feed === begun.feed && opened.isKept) return opened;
     await opened.close();
     await rm(directory, { recursive: true, force: true });
-    const fresh = openIn(directory, begun);
+    const fresh = openIn(directory, begun, isWhole);
     fresh.save({});
     return fresh;
   }
@@ -353,10 +354,10 @@ const TABLE = 'table ';
 /** LMDB bounds the length of keys. */
 const tableKey = (name: string): string => TABLE + createHash('sha256').update(name).digest('hex');
 
-function openIn(directory: string, begun: Pick<FollowState, 'dataset' | 'feed'>): KeptRows {
+function openIn(directory: string, begun: Pick<FollowState, 'dataset' | 'feed'>, isWhole: boolean): KeptRows {
   try {
     makeDirectory(directory, 0o700);
-    assertEnvironment(directory);
+    assertEnvironment(directory, isWhole);
     // A transaction is on the disk when it returns.
     return KeptRows.inDirectory(directory, open({ path: directory, maxDbs: 6, overlappingSync: false, noSubdir: false }), begun);
   } catch (error) {
