@@ -26,7 +26,6 @@ import { retainVersions } from '../../datasets/retention.ts';
 import { type DatasetPlace, type DatasetReport, lockDataset, publishPending, runDataset } from '../../datasets/run.ts';
 import type { RunHooks, RunRequest } from '../../run/request.ts';
 import type { ChangeFeed, FeedLag, FeedPosition, RejectedMessage } from '../events.ts';
-import { isPolled } from '../polling/report.ts';
 import { HeldEvents } from './held.ts';
 import { type FollowedMapping, followedMapping } from './mapping.ts';
 import { RowReading } from './reading.ts';
@@ -133,9 +132,7 @@ export async function follow(options: FollowOptions, hooks: FollowHooks): Promis
     const mapping = await followedMapping(request, hooks.stop);
     const tables = await source.tables(mapping, request, hooks.stop);
     const dataset = (await Dataset.find(place.files)) ?? (await Dataset.create(place.files, place.name));
-    // A run that asks for what has changed takes the time of that.
-    const isWhole = !isPolled(tables.name);
-    rows = await KeptRows.open(join(place.stateDirectory, ROWS), { dataset: dataset.description.id, feed: tables.name }, isWhole);
+    rows = await KeptRows.open(join(place.stateDirectory, ROWS), { dataset: dataset.description.id, feed: tables.name });
     if (rows.state.position === undefined && dataset.current > 0)
       hooks.warn?.(
         `The rows of ${tables.name} are not in ${place.stateDirectory}: everything is read again, and the next version has what differs`,

@@ -55,7 +55,8 @@ export async function runPolled(
   try {
     const dataset = (await Dataset.find(place.files)) ?? (await Dataset.create(place.files, place.name));
     const feed = POLLED + address.name;
-    rows = await KeptRows.open(join(place.stateDirectory, ROWS), { dataset: dataset.description.id, feed });
+    // What reads the changes alone takes the time of these.
+    rows = await KeptRows.open(join(place.stateDirectory, ROWS), { dataset: dataset.description.id, feed }, whole);
     await settle(rows, dataset, mapping, {});
     const made = await madeBefore(dataset, request, hooks);
     if (made !== undefined) return made;
