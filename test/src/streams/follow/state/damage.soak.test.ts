@@ -1,4 +1,4 @@
 import { soakSeeds } from '../../../../support/random.ts';
 import { describeDamage } from './damage-suite.ts';
 
-for (const seed of soakSeeds(2, 4)) describeDamage(seed, 60);
+for (const seed of soakSeeds(2, 2)) describeDamage(seed, 30);
