@@ -350,7 +350,9 @@ class PostgresqlFeed implements ChangeFeed {
     if (followed === undefined) return false;
     const seen = seenOf(followed);
     if (seen !== undefined && lsn < seen.until && isInSnapshot(xid, seen.snapshot)) return false;
-    if (hasColumns(relation.columns, this.#tables.get(name) as LogTable)) return true;
+    const table = this.#tables.get(name) as LogTable;
+    // A snapshot of other tables may have found new columns of this one.
+    if (followed.shape === table.shape && hasColumns(relation.columns, table)) return true;
     this.#followed.delete(name);
     this.#options.tell?.(`The columns of the table ${name} have changed. Its rows are read again`);
     return false;

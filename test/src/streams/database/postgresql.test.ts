@@ -289,6 +289,31 @@ suite(`PostgreSQL's log${missing === undefined ? '' : ` (skipped: ${missing})`}`
     });
   });
 
+  soakTest('columns that the snapshot of another table has found are found', async () => {
+    const options = await load(`CREATE TABLE one (id int PRIMARY KEY);
+      CREATE TABLE bag (x int); ALTER TABLE bag REPLICA IDENTITY FULL; INSERT INTO bag VALUES (1), (2)`);
+    await withFeed(options, async (feed) => {
+      const fold = new Fold();
+      await readToEnd(feed, fold);
+      const { snapshots } = fold;
+      const abort = new AbortController();
+      const read = async (): Promise<void> => {
+        for await (const batch of feed.batches(fold.position, abort.signal)) fold.take(batch);
+      };
+      const reading = faultOf(read());
+      await sleep(500);
+      await admin.query('ALTER TABLE bag ADD COLUMN y int DEFAULT 7; ALTER TABLE one ADD COLUMN z int; INSERT INTO one VALUES (1)');
+      while (fold.snapshots === snapshots) await Promise.race([sleep(20), reading]);
+      await admin.query('DELETE FROM bag WHERE x = 1');
+      for (let left = 100; left > 0 && fold.texts('bag').length > 1; left--) await Promise.race([sleep(20), reading]);
+      abort.abort();
+      expect((await reading).code).toBe('run/cancelled');
+      fold.forgetTransaction();
+      await readToEnd(feed, fold);
+      await expectSame(fold, ['bag', 'one']);
+    });
+  });
+
   soakTest('columns and partitions that change without any row are found', async () => {
     const options =
       await load(`CREATE TABLE a (id int PRIMARY KEY); INSERT INTO a VALUES (1); CREATE TABLE g (id int PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED);
