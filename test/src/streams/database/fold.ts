@@ -88,6 +88,8 @@ export class Fold {
       rows.generation++;
       rows.isRead = true;
       rows.bag.clear();
+      // As the follower does (`Changes`): a snapshot without rows has no position.
+      rows.position = '';
       this.snapshots++;
       return;
     }
